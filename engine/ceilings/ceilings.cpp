@@ -4,31 +4,59 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <set>
+#include <tuple>
 
 #include "ceilings/rank_ceilings.hpp"
 #include "foundation/clock.hpp"
 #include "foundation/units.hpp"
 #include "measure/device_stream.hpp"
 #include "measure/links.hpp"
+#include "plan/seats.hpp"
 #include "ranks/exchange.hpp"
 #include "ranks/interrupt.hpp"
 
 namespace strider {
 namespace {
 
-/// So many numbers of clients are measured at most.
-constexpr std::size_t most_counts = 6;
+/// So many sets of ranks are measured at most.
+constexpr std::size_t most_crews = 6;
 constexpr double device_seconds = 0.4;
 
-/// The numbers of clients of the cases, ascending; of many, some from the first to the last.
-std::vector<std::uint32_t> client_counts(const Plan& plan) {
-  std::set<std::uint32_t> distinct;
-  for (const Case& test : plan.cases) distinct.insert(test.clients);
-  std::vector<std::uint32_t> all(distinct.begin(), distinct.end());
-  if (all.size() <= most_counts) return all;
-  std::vector<std::uint32_t> some;
-  for (std::size_t i = 0; i < most_counts; ++i) some.push_back(all[i * (all.size() - 1) / (most_counts - 1)]);
+/// Ranks of the run that a case uses, by number.
+struct Crew {
+  std::vector<std::uint32_t> ranks;
+  NodeShares shares;
+
+  bool operator<(const Crew& other) const {
+    const auto order = [](const Crew& crew) {
+      return std::make_tuple(crew.ranks.size(), crew.shares.nodes, crew.shares.most);
+    };
+    const auto mine = order(*this), theirs = order(other);
+    return mine != theirs ? mine < theirs : ranks < other.ranks;
+  }
+};
+
+/// Those of the cases, the smallest first; of many, some from the first to the last.
+std::vector<Crew> crews_of(const Plan& plan, const Nodes& nodes) {
+  std::set<std::tuple<std::uint32_t, Placement, std::uint32_t, std::uint32_t>> seen;
+  std::set<Crew> distinct;
+  for (const Case& test : plan.cases) {
+    const auto [placement, of_nodes, per_node] = test.seating;
+    if (!seen.insert({test.clients, placement, of_nodes, per_node}).second) continue;
+    const auto seats = attempt_seats(test, nodes.of_rank);
+    if (!seats) continue;  // the case is refused
+    std::vector<std::uint32_t> homes;
+    for (const std::uint32_t rank : *seats) homes.push_back(nodes.of_rank[rank]);
+    Crew crew{*seats, shares_of(homes)};
+    std::ranges::sort(crew.ranks);
+    distinct.insert(std::move(crew));
+  }
+  const std::vector<Crew> all(distinct.begin(), distinct.end());
+  if (all.size() <= most_crews) return all;
+  std::vector<Crew> some;
+  for (std::size_t i = 0; i < most_crews; ++i) some.push_back(all[i * (all.size() - 1) / (most_crews - 1)]);
   return some;
 }
 
@@ -108,26 +136,22 @@ void add_storage(const RunContext& context, int rank, std::size_t machines, Node
 
 class Measurement {
  public:
-  Measurement(const RunContext& context, const Plan& plan, CeilingMoment moment,
-              const std::function<MPI_Comm(std::uint32_t)>& of_first)
+  Measurement(const RunContext& context, const Plan& plan, CeilingMoment moment, const CommunicatorOf& communicator_of)
       : context_(context),
         plan_(plan),
         moment_(moment),
-        of_first_(of_first),
+        communicator_of_(communicator_of),
         waiting_{.patience = Patience::long_sleeps, .stall_timeout_s = context.stall_timeout_s},
-        counts_(client_counts(plan)) {
+        crews_(crews_of(plan, context.nodes)) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
-    if (moment == CeilingMoment::end) counts_ = {counts_.back()};
+    if (moment == CeilingMoment::end && !crews_.empty()) crews_ = {crews_.back()};
   }
 
   bool run() {
     // The largest number first: a rank that has done its part sleeps to the end, and wakes up for nothing between.
-    for (auto count = counts_.rbegin(); count != counts_.rend(); ++count) {
-      if (static_cast<std::uint32_t>(rank_) >= *count) break;
-      measure_clients(*count);
-      if (interrupted_) break;
-    }
+    for (auto crew = crews_.rbegin(); crew != crews_.rend() && !interrupted_; ++crew)
+      if (std::ranges::binary_search(crew->ranks, static_cast<std::uint32_t>(rank_))) measure_clients(*crew);
     if (moment_ == CeilingMoment::start && !agreed()) measure_nodes();
     return agreed();
   }
@@ -146,10 +170,18 @@ class Measurement {
     return interrupted_;
   }
 
-  void measure_clients(std::uint32_t clients) {
+  void measure_clients(const Crew& crew) {
     const std::uint64_t begin = monotonic_ns();
-    const std::vector<Ceiling> found = measure_ranks(context_, of_first_(clients), interrupted_);
-    if (rank_ == 0 && !found.empty()) report({moment_, std::nullopt, clients, seconds_since(begin), found});
+    const auto here = std::ranges::count_if(
+        crew.ranks, [&](std::uint32_t rank) { return context_.nodes.of_rank[rank] == context_.nodes.mine; });
+    const std::vector<Ceiling> found =
+        measure_ranks(context_, communicator_of_(crew.ranks), static_cast<std::uint32_t>(here), interrupted_);
+    if (rank_ != 0 || found.empty()) return;
+    report({.moment = moment_,
+            .clients = static_cast<std::uint32_t>(crew.ranks.size()),
+            .shares = crew.shares,
+            .elapsed_s = seconds_since(begin),
+            .ceilings = found});
   }
 
   /// On one rank of each node, all at once, while the others sleep.
@@ -167,7 +199,7 @@ class Measurement {
 
   void measure_between(const std::vector<int>& leaders, NodeCeilings& mine) {
     if (!context_.nodes.counts) return;
-    MPI_Comm communicator = communicator_of(leaders);
+    MPI_Comm communicator = communicator_among(leaders);
     mine.add(
         ceiling_of("network", "MiB/s", measure_messages(context_, communicator),
                    "1 MiB MPI messages in a ring of nodes: each sends to the next and receives from the previous one"));
@@ -175,7 +207,7 @@ class Measurement {
   }
 
   void measure_within(NodeCeilings& mine) {
-    const std::vector<double> found = measure_messages(context_, of_first_(2));
+    const std::vector<double> found = measure_messages(context_, communicator_of_({0, 1}));
     if (rank_ == 0)
       mine.add(
           ceiling_of("mpi_within_node", "MiB/s", found, "1 MiB MPI messages between two ranks, in both directions"));
@@ -193,7 +225,7 @@ class Measurement {
   }
 
   /// Only its members make it, so that no other rank spins.
-  static MPI_Comm communicator_of(const std::vector<int>& members) {
+  static MPI_Comm communicator_among(const std::vector<int>& members) {
     MPI_Group world = MPI_GROUP_NULL, part = MPI_GROUP_NULL;
     MPI_Comm communicator = MPI_COMM_NULL;
     constexpr int group_tag = 918;
@@ -207,7 +239,8 @@ class Measurement {
 
   void report_nodes(const NodeCeilings& mine, std::uint64_t begin) {
     for (const NodeCeilings& node : gather(mine, MPI_COMM_WORLD, waiting_))
-      if (node.count > 0) report({moment_, node.node, std::nullopt, seconds_since(begin), node.ceilings()});
+      if (node.count > 0)
+        report({.moment = moment_, .node = node.node, .elapsed_s = seconds_since(begin), .ceilings = node.ceilings()});
   }
 
   void report(const CeilingReport& found) { context_.events->ceilings(found); }
@@ -216,9 +249,9 @@ class Measurement {
   const RunContext& context_;
   const Plan& plan_;
   CeilingMoment moment_;
-  const std::function<MPI_Comm(std::uint32_t)>& of_first_;
+  const CommunicatorOf& communicator_of_;
   WaitOptions waiting_;  ///< for ranks that come at about the same time
-  std::vector<std::uint32_t> counts_;
+  std::vector<Crew> crews_;
   int rank_ = 0, ranks_ = 1;
   bool interrupted_ = false;
 };
@@ -226,8 +259,8 @@ class Measurement {
 }  // namespace
 
 bool measure_ceilings(const RunContext& context, const Plan& plan, CeilingMoment moment,
-                      const std::function<MPI_Comm(std::uint32_t)>& of_first) {
-  return Measurement(context, plan, moment, of_first).run();
+                      const CommunicatorOf& communicator_of) {
+  return Measurement(context, plan, moment, communicator_of).run();
 }
 
 }  // namespace strider

@@ -154,11 +154,10 @@ std::vector<Ceiling> ceilings_of(const std::array<std::vector<double>, RankWork:
 
 }  // namespace
 
-std::vector<Ceiling> measure_ranks(const RunContext& context, MPI_Comm communicator, bool& was_interrupted) {
+std::vector<Ceiling> measure_ranks(const RunContext& context, MPI_Comm communicator, std::uint32_t here,
+                                   bool& was_interrupted) {
   const WaitOptions waiting{.stall_timeout_s = context.stall_timeout_s};
-  const std::vector<std::uint32_t> node_of = nodes_of(communicator, context.nodes);
-  const auto here = std::count(node_of.begin(), node_of.end(), context.nodes.mine);
-  const CopySize size = copy_size(static_cast<std::uint32_t>(here), last_level_cache_bytes(), available_memory_bytes());
+  const CopySize size = copy_size(here, last_level_cache_bytes(), available_memory_bytes());
   std::unique_ptr<RankWork> work;
   try {
     work = std::make_unique<RankWork>(context, size.buffer_bytes);
@@ -177,7 +176,7 @@ std::vector<Ceiling> measure_ranks(const RunContext& context, MPI_Comm communica
   if (was_interrupted) return {};
   if (lacking > 0)
     return {{"memory_copy", "MiB/s", std::nullopt, std::nullopt, "a rank has too little memory for the buffers"}};
-  return ceilings_of(found, about_copy(size, static_cast<std::size_t>(here)));
+  return ceilings_of(found, about_copy(size, here));
 }
 
 }  // namespace strider

@@ -11,6 +11,7 @@
 #include "events/sample.hpp"
 #include "foundation/descriptor.hpp"
 #include "measure/ceiling.hpp"
+#include "plan/seats.hpp"
 
 namespace strider {
 
@@ -68,8 +69,9 @@ enum class CeilingMoment { start, end };  ///< of the run
 /// What was measured beside the cases: of some clients together, or of one node.
 struct CeilingReport {
   CeilingMoment moment = CeilingMoment::start;
-  std::optional<std::uint32_t> node;
-  std::optional<std::uint32_t> clients;
+  std::optional<std::uint32_t> node = {};
+  std::optional<std::uint32_t> clients = {};
+  NodeShares shares = {};  ///< of these clients
   double elapsed_s = 0;
   std::vector<Ceiling> ceilings;
 };

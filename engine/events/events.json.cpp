@@ -161,11 +161,14 @@ void EventStream::ceilings(const CeilingReport& report) {
                         {"value", ceiling.value ? Json(*ceiling.value) : Json(nullptr)},
                         {"spread", ceiling.spread ? Json(*ceiling.spread) : Json(nullptr)},
                         {"about", ceiling.about}});
+  const auto of_clients = [&](std::uint32_t value) { return report.clients ? Json(value) : Json(nullptr); };
   write_line(line_of({{"event", "ceilings"},
                       {"time_s", time_s()},
                       {"moment", report.moment == CeilingMoment::start ? "start" : "end"},
                       {"node", report.node ? Json(*report.node) : Json(nullptr)},
-                      {"clients", report.clients ? Json(*report.clients) : Json(nullptr)},
+                      {"clients", of_clients(report.clients.value_or(0))},
+                      {"nodes", of_clients(report.shares.nodes)},
+                      {"ranks_per_node_max", of_clients(report.shares.most)},
                       {"elapsed_s", report.elapsed_s},
                       {"ceilings", ceilings}}));
 }

@@ -104,6 +104,7 @@ struct Sample {
   bool valid = true;
   std::uint32_t clients = 0;
   std::uint32_t nodes = 0;
+  std::uint32_t ranks_per_node_min = 0, ranks_per_node_max = 0;
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
   std::uint64_t requests = 0;
@@ -303,12 +304,17 @@ struct Sample {
   static constexpr std::string_view record_name = "Sample";
   static constexpr std::string_view record_about =
       "One executed phase: one operation of one case in one repetition, over all ranks.";
-  static constexpr auto fields() {
+  /// Of what the phase did, and when.
+  static constexpr auto fields_of_work() {
     return std::tuple{
         field({"measured", "Whether the phase is measured; preparation is not."}, &Sample::measured),
         field({"valid", "Whether verification found no error."}, &Sample::valid),
         field({"clients", "Ranks of the case."}, &Sample::clients),
         field({"nodes", "Nodes of these ranks.", Over::none, "1"}, &Sample::nodes),
+        field({"ranks_per_node_min", "Fewest of these ranks on a node.", Over::none, "null"},
+              &Sample::ranks_per_node_min),
+        field({"ranks_per_node_max", "Most of these ranks on a node.", Over::none, "null"},
+              &Sample::ranks_per_node_max),
         field({"files", "Files of the case; of metadata, items of all ranks.", Over::none, "1"}, &Sample::files),
         field({"bytes", "Bytes that requests moved.", Over::sum}, &Sample::bytes),
         field({"requests", "Requests; of metadata, operations on items.", Over::sum}, &Sample::requests),
@@ -341,7 +347,11 @@ struct Sample {
                                     : per_second(of.first_done_amount, of.first_done_s);
               }),
         field({"requests_s", "`requests` ÷ `elapsed_s`.", Over::none, "null"},
-              [](const Sample& of) { return per_second(static_cast<double>(of.requests), of.elapsed_s); }),
+              [](const Sample& of) { return per_second(static_cast<double>(of.requests), of.elapsed_s); })};
+  }
+  /// Of what its ranks spent and found.
+  static constexpr auto fields_of_ranks() {
+    return std::tuple{
         field({"open_s", "Longest time that a rank took to open its file.", Over::most, "null"}, &Sample::open_s),
         field({"transfer_s", "Longest time that a rank spent in transfers.", Over::most, "null"}, &Sample::transfer_s),
         field({"sync_s", "Longest time that a rank spent in sync calls.", Over::most, "null"}, &Sample::sync_s),
@@ -373,6 +383,7 @@ struct Sample {
               &Sample::facts),
         inlined(&Sample::calls)};
   }
+  static constexpr auto fields() { return std::tuple_cat(fields_of_work(), fields_of_ranks()); }
 };
 
 }  // namespace strider

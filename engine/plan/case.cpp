@@ -6,7 +6,23 @@ namespace {
 /// An event with the values of a rank stays smaller than readers accept.
 constexpr double most_recorded_requests = 100'000;
 
-constexpr Parameter clients{"clients", Kind::count, "1", "Ranks that take part in the case.", 1, most_ranks};
+constexpr Parameter clients{"clients", Kind::count,
+                            "1",       "Ranks that take part in the case; with nodes and per_node, their product.",
+                            1,         most_ranks};
+constexpr Parameter placement{
+    "placement",
+    Kind::choice,
+    "\"pack\"",
+    "Nodes of the ranks: node after node, each filled before the next (pack), or a rank on each node in turn (spread).",
+    no_limit,
+    no_limit,
+    "pack|spread"};
+constexpr Parameter nodes{
+    "nodes", Kind::count, "0", "Nodes of the ranks, with equally many ranks each; 0: as many as the placement needs.",
+    0,       most_ranks};
+constexpr Parameter per_node{"per_node", Kind::count,
+                             "0",        "Most ranks of the case on each node; 0: as many as the run has there.",
+                             0,          most_ranks};
 constexpr Parameter repetitions{"repetitions", Kind::repetitions, "3",
                                 "Number of measured repetitions: a number, or { min, max, until = \"5%\" }, which "
                                 "repeats at least min (or 8) times, "
@@ -81,6 +97,9 @@ constexpr Parameter arrival_rate{
 
 constexpr Parameter data_parameters[] = {
     clients,
+    placement,
+    nodes,
+    per_node,
     {"operations", Kind::operations, "[\"write\", \"read\"]",
      "Phases of each repetition, in this order. A case that begins by reading or re-writing gets its files prepared "
      "first, unmeasured."},
@@ -139,6 +158,9 @@ constexpr Parameter data_parameters[] = {
 
 constexpr Parameter tree_parameters[] = {
     clients,
+    placement,
+    nodes,
+    per_node,
     {"operations", Kind::operations, "[\"create\", \"stat\", \"unlink\"]",
      "Phases of each repetition, in this order. Items that a phase needs and no earlier phase has created are created "
      "first, unmeasured. Items left at the end are removed, also unmeasured."},

@@ -18,6 +18,8 @@ namespace strider {
 
 enum class SharingKind { shared, per_rank, per_node, files };
 enum class Readback { same, shift, growing_shift, shuffle };
+/// pack: node after node; spread: a rank of each node in turn.
+enum class Placement { pack, spread };
 /// node: of metadata, each rank flushes the caches of its node at the end of each phase on items.
 enum class SyncPolicy { none, end, each, node };
 enum class Verify { off, full };
@@ -32,6 +34,13 @@ enum class CachePolicy { as_is, cold, warm };
 struct Sharing {
   SharingKind kind = SharingKind::shared;
   std::uint32_t files = 1;  ///< with SharingKind::files
+};
+
+/// On which nodes the ranks of a case are.
+struct Seating {
+  Placement placement = Placement::pack;
+  std::uint32_t nodes = 0;     ///< 0: as many as the placement needs
+  std::uint32_t per_node = 0;  ///< most ranks on a node; 0: all that it has
 };
 
 struct Repetitions {
@@ -51,6 +60,7 @@ struct Case {
   std::uint64_t number = 0;
   std::string name;
   std::uint32_t clients = 1;
+  Seating seating;
   const InterfaceEntry* interface = nullptr;
   Settings interface_settings;
   const PatternEntry* pattern = nullptr;

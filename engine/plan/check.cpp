@@ -7,6 +7,7 @@
 #include "plan/draw.hpp"
 #include "plan/file_assignments.hpp"
 #include "plan/plan.hpp"
+#include "plan/seats.hpp"
 #include "plan/steps.hpp"
 
 namespace strider {
@@ -76,6 +77,25 @@ void check_ranks_and_files(const Case& test, const Complain& complain) {
     complain("verify",
              "the interface " + std::string(test.interface->name) + " stores no data, so nothing can be verified",
              "verify = \"off\"");
+}
+
+/// Whether clients, nodes and ranks per node go together.
+bool check_seating(const Case& test, const Complain& complain) {
+  const auto [placement, nodes, per_node] = test.seating;
+  const std::uint64_t product = std::uint64_t{nodes} * per_node;
+  if (nodes > 0 && per_node > 0 && product != test.clients) {
+    complain("clients",
+             "clients = " + std::to_string(test.clients) + " is not nodes x per_node = " + std::to_string(nodes) +
+                 " x " + std::to_string(per_node),
+             "clients = " + std::to_string(product) + ", or no clients");
+    return false;
+  }
+  if (nodes <= test.clients) return true;
+  complain("nodes",
+           "the case is on " + std::to_string(nodes) + " nodes, but has only " + std::to_string(test.clients) +
+               (test.clients == 1 ? " client" : " clients"),
+           "per_node, or clients = " + std::to_string(nodes) + " at least");
+  return false;
 }
 
 void check_mount(const Case& test, const Complain& complain) {
@@ -391,19 +411,21 @@ void check_pace(const Case& test, const Interface& interface, const Demand& dema
 
 }  // namespace
 
-void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<PlanError>& errors) {
+void check_case(const Case& test, const Plan& plan, std::vector<PlanError>& errors) {
   const auto complain = [&](const std::string& key, const std::string& message, const std::string& remedy) {
     errors.push_back({test.number, key, message, remedy});
   };
   try {
     check_mount(test, complain);
+    if (!check_seating(test, complain)) return;
+    const std::vector<std::uint32_t> node_of = planned_nodes(test, plan.ranks, plan.ranks_per_node);
     if (test.tree != nullptr) return check_tree_case(test, complain);
     check_ranks_and_files(test, complain);
     check_load(test, complain);
     check_values(test, complain);
     const auto pattern = make_pattern_of(test);
     const auto interface = test.interface->make(test.interface_settings);
-    const FileAssignments assignments(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
+    const FileAssignments assignments(test.sharing, test.clients, node_of);
     const std::uint32_t ranks = assignments.ranks_of(0);
     check_ranks(*pattern, assignments);
     if (pattern->request_bytes(ranks) > interface->largest_transfer())

@@ -6,6 +6,7 @@
 #include "interfaces/modules.hpp"
 #include "plan/file_assignments.hpp"
 #include "plan/plan.hpp"
+#include "plan/seats.hpp"
 #include "plan/steps.hpp"
 #include "plan/totals.hpp"
 
@@ -88,9 +89,9 @@ Json phases_of(const Case& test, const Shape& shape, const FileAssignments& assi
   return phases;
 }
 
-Json check_of_tree(const Case& test, std::uint32_t ranks_per_node) {
+Json check_of_tree(const Case& test, const Plan& plan) {
   const auto tree = make_tree_of(test);
-  const FileAssignments assignments(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
+  const FileAssignments assignments(test.sharing, test.clients, planned_nodes(test, plan.ranks, plan.ranks_per_node));
   Things made;
   const TreeState& found = test.data_set.state.tree;
   std::uint64_t size = found.file_bytes, largest = tree->file_bytes();
@@ -121,10 +122,10 @@ Json check_of_tree(const Case& test, std::uint32_t ranks_per_node) {
           {"phases", phases_of(test, *tree, assignments)}};
 }
 
-Json check_of(const Case& test, std::uint32_t ranks_per_node) {
-  if (test.tree != nullptr) return check_of_tree(test, ranks_per_node);
+Json check_of(const Case& test, const Plan& plan) {
+  if (test.tree != nullptr) return check_of_tree(test, plan);
   const auto pattern = make_pattern_of(test);
-  const FileAssignments assignments(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
+  const FileAssignments assignments(test.sharing, test.clients, planned_nodes(test, plan.ranks, plan.ranks_per_node));
   std::uint64_t space = 0, largest = 0;
   if (test.interface->capabilities.stores()) {
     for (std::uint64_t file = 0; file < assignments.files(); ++file) {
@@ -179,7 +180,7 @@ void print_description(std::ostream& out, const std::string& results) {
 
 void print_check(const Plan& plan, const std::vector<PlanError>& errors, std::ostream& out) {
   Json cases = Json::array(), problems = Json::array();
-  for (const Case& test : plan.cases) cases.push_back(check_of(test, plan.ranks_per_node));
+  for (const Case& test : plan.cases) cases.push_back(check_of(test, plan));
   for (const PlanError& error : errors)
     problems.push_back(
         {{"case", error.case_number}, {"key", error.key}, {"message", error.message}, {"remedy", error.remedy}});

@@ -12,7 +12,7 @@ enum class Interleave { random, none };
 
 /// What the engine is to do: docs/formats.md, section 2.
 struct Plan {
-  std::uint32_t ranks = 1;
+  std::uint32_t ranks = 1;  ///< 0: not known yet
   std::uint32_t ranks_per_node = 0;
   std::uint64_t seed = 1;
   Interleave interleave = Interleave::random;
@@ -38,8 +38,8 @@ std::unique_ptr<Tree> make_tree_of(const Case& test);
 /// The order in which `rank`'s share of `requests` requests is visited.
 Order order_of(const Case& test, std::uint32_t rank, std::uint64_t requests);
 
-/// Adds to `errors` what does not fit together in a case: pattern, interface, sharing.
-void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<PlanError>& errors);
+/// Adds to `errors` what does not fit together in a case of a plan: pattern, interface, sharing, ranks and nodes.
+void check_case(const Case& test, const Plan& plan, std::vector<PlanError>& errors);
 
 /// What `describe`, `check` and `extents` print. `results`: the schema of results as JSON.
 void print_description(std::ostream& out, const std::string& results);

@@ -245,9 +245,9 @@ auto entry_of(const Json& json, const char* key, const Find& find) {
 std::uint64_t workload_of(const Json& json) {
   Json identity = json;
   for (const char* key :
-       {"case",          "name",    "interface", "repetitions", "warmup",   "settle",       "deadline",
-        "deadline_of",   "runtime", "ramp",      "depth",       "think",    "cache",        "mount",
-        "mount_servers", "dataset", "manifest",  "rate_limit",  "arrivals", "arrival_rate", "values"})
+       {"case",    "name",     "interface",  "repetitions", "warmup", "settle",       "deadline", "deadline_of",
+        "runtime", "ramp",     "depth",      "think",       "cache",  "mount",        "nodes",    "mount_servers",
+        "dataset", "manifest", "rate_limit", "arrivals",    "values", "arrival_rate", "per_node", "placement"})
     identity.erase(key);
   if (identity.value("read_share", 0) == 0) identity.erase("read_share");  // as plans from before read-write lack it
   return hash_of(identity);
@@ -262,6 +262,21 @@ void read_tree(const Json& json, Case& test) {
   if (json.contains("pattern")) wrong("tree", "a case has a pattern or a tree, not both", "split it into two cases");
   test.tree = entry_of(json, "tree", &find_tree);
   test.tree_settings = settings_of(test.tree->parameters, json["tree"], "");
+}
+
+/// Where the ranks are, and how many.
+void read_seating(const Settings& settings, bool derives_clients, Case& test) {
+  const std::uint64_t nodes = settings.number("nodes"), per_node = settings.number("per_node");
+  test.seating = {.placement = choice_of<Placement>(settings, "placement",
+                                                    {{"pack", Placement::pack}, {"spread", Placement::spread}}),
+                  .nodes = static_cast<std::uint32_t>(nodes),
+                  .per_node = static_cast<std::uint32_t>(per_node)};
+  const bool derived = derives_clients && nodes > 0 && per_node > 0;
+  const std::uint64_t clients = derived ? nodes * per_node : settings.number("clients");
+  if (clients > most_ranks)
+    wrong("per_node", "nodes x per_node is " + std::to_string(clients) + " ranks",
+          "at most " + std::to_string(most_ranks) + " ranks");
+  test.clients = static_cast<std::uint32_t>(clients);
 }
 
 /// The keys of cases of data alone.
@@ -317,7 +332,7 @@ Case case_of(const Json& json, Interfaces& interfaces) {
   for (const char* key : {"case", "name", "interface", "pattern", "tree", "manifest"}) common.erase(key);
   const Settings settings =
       settings_of(subject == Subject::metadata ? tree_case_parameters() : case_parameters(), common, "");
-  test.clients = static_cast<std::uint32_t>(settings.number("clients"));
+  read_seating(settings, !json.contains("clients"), test);
   test.operations = operations_of(settings.list("operations"), subject);
   test.repetitions = repetitions_of(json.value("repetitions", Json(3)));
   test.warmup = settings.number("warmup");
@@ -399,7 +414,9 @@ class TreeSets {
   std::map<std::string, DataSetState> states_;
 };
 
-void read_cases(const Json& cases, Plan& plan, std::vector<PlanError>& errors) {
+/// The ranks that the cases need.
+std::uint32_t read_cases(const Json& cases, Plan& plan, std::vector<PlanError>& errors) {
+  std::uint32_t needed = 1;
   Interfaces interfaces;
   TreeSets trees;
   std::uint64_t position = 0;
@@ -409,10 +426,10 @@ void read_cases(const Json& cases, Plan& plan, std::vector<PlanError>& errors) {
     try {
       Case test = case_of(json, interfaces);
       test.number = number;
-      plan.ranks = std::max(plan.ranks, test.clients);
+      needed = std::max(needed, test.clients);
       const std::size_t errors_before = errors.size();
       trees.before(test);
-      check_case(test, plan.ranks_per_node, errors);
+      check_case(test, plan, errors);
       if (errors.size() > errors_before) continue;
       trees.after(test);
       plan.cases.push_back(std::move(test));
@@ -422,6 +439,7 @@ void read_cases(const Json& cases, Plan& plan, std::vector<PlanError>& errors) {
       errors.push_back({number, "", error.what(), "a plan is made by strider plan --json"});
     }
   }
+  return needed;
 }
 
 }  // namespace
@@ -437,10 +455,11 @@ Plan read_plan(const std::string& text, std::vector<PlanError>& errors) {
     read_header(json, plan);
     if (!json.contains("cases") || !json["cases"].is_array() || json["cases"].empty())
       wrong("cases", "the plan has no cases");
-    read_cases(json["cases"], plan, errors);
-    const auto ranks = static_cast<std::uint32_t>(header_number(json, "ranks", plan.ranks, most_ranks));
-    if (ranks < plan.ranks) wrong("ranks", "a case has more clients than the plan has ranks");
-    plan.ranks = ranks;
+    plan.ranks = static_cast<std::uint32_t>(header_number(json, "ranks", 0, most_ranks));
+    const std::uint32_t needed = read_cases(json["cases"], plan, errors);
+    if (json.contains("ranks") && plan.ranks < needed)
+      wrong("ranks", "a case has more clients than the plan has ranks");
+    plan.ranks = std::max(plan.ranks, needed);
   } catch (const InputError& error) {
     errors.push_back({0, error.key(), error.what(), error.remedy()});
   } catch (const Json::exception& error) {

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <set>
 
 #include "foundation/random.hpp"
 #include "ranks/exchange.hpp"
@@ -25,8 +24,7 @@ struct Address {
 
 /// Where a rank is, as rank 0 broadcasts it.
 struct Home {
-  std::uint32_t node, clock;
-  std::uint32_t counts;
+  std::uint32_t node, clock, machine;
 };
 
 std::uint64_t hash_text(const std::string& text) {
@@ -58,8 +56,7 @@ Address own_address() {
 /// On rank 0: numbers nodes and clocks in the order of their first ranks.
 std::vector<Home> assign_homes(const std::vector<Address>& addresses, std::uint32_t ranks_per_node,
                                std::vector<NodeInfo>& table) {
-  std::map<std::uint64_t, std::uint32_t> nodes, clocks;
-  std::set<std::uint64_t> machines;
+  std::map<std::uint64_t, std::uint32_t> nodes, clocks, machines;
   std::vector<Home> homes;
   for (std::size_t rank = 0; rank < addresses.size(); ++rank) {
     const Address& address = addresses[rank];
@@ -68,7 +65,8 @@ std::vector<Home> assign_homes(const std::vector<Address>& addresses, std::uint3
     if (first) table.push_back({address.host, 0, 0, 0});
     ++table[node->second].ranks;
     const auto clock = clocks.try_emplace(address.clock, static_cast<std::uint32_t>(clocks.size())).first;
-    homes.push_back({node->second, clock->second, machines.insert(address.machine).second ? 1U : 0U});
+    const auto machine = machines.try_emplace(address.machine, static_cast<std::uint32_t>(machines.size())).first;
+    homes.push_back({node->second, clock->second, machine->second});
   }
   return homes;
 }
@@ -86,28 +84,41 @@ Nodes find_nodes(std::uint32_t ranks_per_node, const WaitOptions& waiting) {
   if (rank == 0) homes = assign_homes(addresses, ranks_per_node, nodes.table);
   broadcast(std::span(homes), MPI_COMM_WORLD, waiting);
   for (const Home& home : homes) {
-    if (home.clock == nodes.first_of_clock.size())
-      nodes.first_of_clock.push_back(static_cast<int>(nodes.of_rank.size()));
     nodes.of_rank.push_back(home.node);
+    nodes.clock_of_rank.push_back(home.clock);
+    nodes.machine_of_rank.push_back(home.machine);
     nodes.count = std::max(nodes.count, home.node + 1);
   }
-  const Home& mine = homes[static_cast<std::size_t>(rank)];
-  nodes.mine = mine.node;
-  nodes.clock = mine.clock;
-  nodes.counts = mine.counts != 0;
   nodes.host = host_name();
+  nodes.note_firsts(static_cast<std::size_t>(rank));
   return nodes;
 }
 
-std::uint32_t Nodes::count_of_first(std::uint32_t ranks) const {
-  const auto end = of_rank.begin() + std::min<std::ptrdiff_t>(ranks, std::ssize(of_rank));
-  return static_cast<std::uint32_t>(std::set<std::uint32_t>(of_rank.begin(), end).size());
+void Nodes::note_firsts(std::size_t me) {
+  std::map<std::uint32_t, std::uint32_t> numbers;
+  for (std::size_t rank = 0; rank < clock_of_rank.size(); ++rank) {
+    const auto [found, first] = numbers.try_emplace(clock_of_rank[rank], static_cast<std::uint32_t>(numbers.size()));
+    if (!first) continue;
+    first_of_clock.push_back(static_cast<int>(rank));
+    clock_in_run.push_back(found->first);
+  }
+  mine = of_rank[me];
+  clock = numbers[clock_of_rank[me]];
+  const auto first_here = std::ranges::find(machine_of_rank, machine_of_rank[me]);
+  counts = first_here == machine_of_rank.begin() + static_cast<std::ptrdiff_t>(me);
 }
 
-std::vector<std::uint32_t> nodes_of(MPI_Comm communicator, const Nodes& nodes) {
-  int ranks = 1;
-  MPI_Comm_size(communicator, &ranks);
-  return {nodes.of_rank.begin(), nodes.of_rank.begin() + ranks};
+Nodes Nodes::seated(std::span<const std::uint32_t> seats, std::size_t me) const {
+  Nodes nodes;
+  nodes.count = count;
+  nodes.host = host;
+  for (const std::uint32_t seat : seats) {
+    nodes.of_rank.push_back(of_rank[seat]);
+    nodes.clock_of_rank.push_back(clock_of_rank[seat]);
+    nodes.machine_of_rank.push_back(machine_of_rank[seat]);
+  }
+  nodes.note_firsts(me);
+  return nodes;
 }
 
 }  // namespace strider

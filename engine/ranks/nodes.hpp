@@ -2,6 +2,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,8 @@
 
 namespace strider {
 
-/// Where the ranks run, and which clocks they have.
+/// Where the ranks of the run, or those of a case, run, and which clocks they have. Nodes are numbered in the run;
+/// ranks and clocks among those that take part.
 struct Nodes {
   std::uint32_t mine = 0;  ///< number of this rank's node
   std::uint32_t count = 1;
@@ -19,20 +21,19 @@ struct Nodes {
   bool counts = false;
   /// Number of the monotonic clock that this rank has: one for each machine, or for each name space of time on it.
   std::uint32_t clock = 0;
-  std::vector<NodeInfo> table;         ///< on rank 0
-  std::vector<std::uint32_t> of_rank;  ///< the node of each rank
-  std::vector<int> first_of_clock;     ///< the lowest rank with each clock, in their order
+  std::vector<NodeInfo> table;                                ///< on rank 0
+  std::vector<std::uint32_t> of_rank;                         ///< the node of each rank
+  std::vector<int> first_of_clock;                            ///< the lowest rank with each clock, in their order
+  std::vector<std::uint32_t> clock_in_run;                    ///< number in the run of each of these clocks
+  std::vector<std::uint32_t> machine_of_rank, clock_of_rank;  ///< numbers in the run
 
-  /// Nodes on which the first `ranks` ranks run.
-  std::uint32_t count_of_first(std::uint32_t ranks) const;
-  /// On rank 0: the host that a rank runs on.
-  const std::string& host_of(std::uint32_t rank) const { return table[of_rank[rank]].name; }
+  /// Those of the ranks that take part in a case, in the order of the case's ranks; `me`: this rank's place in it.
+  Nodes seated(std::span<const std::uint32_t> seats, std::size_t me) const;
+  /// Sets what follows from the homes of all ranks; `me`: this rank.
+  void note_firsts(std::size_t me);
 };
 
 /// Collective over MPI_COMM_WORLD. `ranks_per_node` 0: nodes as MPI reports them. Throws StallError.
 Nodes find_nodes(std::uint32_t ranks_per_node, const WaitOptions& waiting);
-
-/// The node of each rank of a communicator of the first ranks.
-std::vector<std::uint32_t> nodes_of(MPI_Comm communicator, const Nodes& nodes);
 
 }  // namespace strider

@@ -38,9 +38,7 @@ CaseRepetition::CaseRepetition(RunContext& context, const Case& test, std::uint6
       rank_(rank_in(communicator)),
       schedule_(schedule),
       interface_(test.interface->make(test.interface_settings)),
-      assignments_(test.sharing, test.clients,
-                   test.sharing.kind == SharingKind::per_node ? nodes_of(communicator, context.nodes)
-                                                              : std::vector<std::uint32_t>{}) {
+      assignments_(test.sharing, test.clients, context.nodes.of_rank) {
   interface_->work_in(context.folder);
 }
 
@@ -68,7 +66,7 @@ void CaseRepetition::complete(PhaseTask& task, Operation operation, const PhaseT
   task.communicator = communicator_;
   task.operation = operation;
   task.assignments = &assignments_;
-  task.nodes = context_.nodes.count_of_first(test_.clients);
+  task.shares = shares_of(context_.nodes.of_rank);
   task.total_bytes = totals.bytes;
   task.total_requests = totals.requests;
   task.done_phases = schedule_.done_phases() + done_phases_;

@@ -101,8 +101,7 @@ class TransferRepetition : private CaseRepetition {
     }
     const bool remounts = test_.cache == CachePolicy::cold && !context_.remount_command.empty();
     if (remounts && remount_target(outcome)) return;
-    const FilesOfRank files(test_, assignments_, nodes_of(communicator_, context_.nodes), rank_, repetition_,
-                            context_.directory);
+    const FilesOfRank files(test_, assignments_, context_.nodes.of_rank, rank_, repetition_, context_.directory);
     cache_ = test_.cache == CachePolicy::cold ? make_cold(context_, communicator_, files)
                                               : examine_warm(context_, communicator_, files);
     if (remounts) cache_->action = "remount, " + cache_->action;

@@ -121,6 +121,11 @@ void Schedule::finished(const ScheduledRepetition& done, const std::map<std::str
   if (state.closed || plan_.interleave == Interleave::random) round_.pop_back();
 }
 
+void Schedule::leave_out(std::size_t case_index) {
+  states_[case_index].closed = true;
+  std::erase(round_, case_index);
+}
+
 void Schedule::failed(const ScheduledRepetition& done) {
   states_[done.case_index].closed = true;
   round_.pop_back();

@@ -37,6 +37,8 @@ class Schedule {
   std::optional<ScheduledRepetition> next(double elapsed_s = 0);
   /// Takes the result of a repetition: the rate of each measured operation, in any unit.
   void finished(const ScheduledRepetition& done, const std::map<std::string, double>& rates);
+  /// The case cannot begin.
+  void leave_out(std::size_t case_index);
   /// The case cannot be continued.
   void failed(const ScheduledRepetition& done);
 

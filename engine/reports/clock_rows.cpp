@@ -23,7 +23,8 @@ std::vector<ClockRow> clock_rows(const RunContext& context, const ClockWatch& cl
   std::vector<ClockRow> rows;
   for (std::size_t clock = 1; clock < clocks.maps().size(); ++clock) {
     const ClockMap& map = clocks.maps()[clock];
-    const ClockReading &first = context.first_clocks[clock], &last = clocks.readings()[clock];
+    const ClockReading &first = context.first_clocks[context.nodes.clock_in_run[clock]],
+                       &last = clocks.readings()[clock];
     const auto rank = static_cast<std::size_t>(context.nodes.first_of_clock[clock]);
     const double passed_s = last.local_s - first.local_s;
     rows.push_back({.node = context.nodes.of_rank[rank],

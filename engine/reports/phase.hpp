@@ -17,6 +17,7 @@
 #include "measure/storage_path.hpp"
 #include "plan/case.hpp"
 #include "plan/file_assignments.hpp"
+#include "plan/seats.hpp"
 #include "ranks/nodes.hpp"
 #include "ranks/start_signal.hpp"
 #include "ranks/waiting.hpp"
@@ -34,8 +35,8 @@ struct RunContext {
   std::string errands;          ///< socket of the process that does what a confined rank may not
   std::uint64_t data_seed = 1;
   double stall_timeout_s = 600;
-  std::int64_t origin_ns = 0;  ///< start of the run on rank 0's clock; negative if the clock began later
-  Nodes nodes;
+  std::int64_t origin_ns = 0;              ///< start of the run on rank 0's clock; negative if the clock began later
+  Nodes nodes;                             ///< of the run; while a case has its turn, of the ranks that take part in it
   std::vector<ClockReading> first_clocks;  ///< on rank 0: as found at the start of the run
   StartSignal starts{1};
   Timer timer;
@@ -73,7 +74,7 @@ struct PhaseTask {
   Unit unit = Unit::bytes;  ///< of progress and rates
   const FileAssignments* assignments = nullptr;
   std::span<std::byte> memory;
-  std::uint32_t nodes = 1;           ///< on which the ranks run
+  NodeShares shares;                 ///< of the ranks
   std::uint64_t files = 0;           ///< of all ranks
   std::uint64_t total_bytes = 0;     ///< of all ranks
   std::uint64_t total_requests = 0;  ///< of all ranks

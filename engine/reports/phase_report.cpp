@@ -160,7 +160,9 @@ class Report {
     sample_.measured = measures();
     sample_.unit = task_.unit;
     sample_.clients = task_.test->clients;
-    sample_.nodes = task_.nodes;
+    sample_.nodes = task_.shares.nodes;
+    sample_.ranks_per_node_min = task_.shares.fewest;
+    sample_.ranks_per_node_max = task_.shares.most;
     sample_.files = task_.files;
     sample_.bytes = tally_.bytes;
     sample_.requests = tally_.requests;

@@ -64,7 +64,7 @@ class Collection {
 
   /// The lowest rank of each node adds up what its neighbours bring, and brings the sum to rank 0.
   void collect_nodes() {
-    const std::span nodes = std::span(context_.nodes.of_rank).first(task_.test->clients);
+    const std::vector<std::uint32_t>& nodes = context_.nodes.of_rank;
     const auto lowest_of = [&](std::uint32_t node) {
       return static_cast<int>(std::ranges::find(nodes, node) - nodes.begin());
     };

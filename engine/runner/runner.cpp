@@ -14,6 +14,7 @@
 #include "ceilings/ceilings.hpp"
 #include "foundation/clock.hpp"
 #include "foundation/error.hpp"
+#include "plan/seats.hpp"
 #include "ranks/exchange.hpp"
 #include "ranks/interrupt.hpp"
 #include "repetitions/case_runner.hpp"
@@ -58,31 +59,39 @@ std::string share_plan(const std::string& path, int rank) {
   return text;
 }
 
-/// Communicators of the first n ranks, made when first needed by those ranks alone.
+/// Communicators of ranks of the run, made when first needed by those ranks alone.
 class Communicators {
  public:
-  MPI_Comm of_first(std::uint32_t clients, int ranks) {
-    if (clients == static_cast<std::uint32_t>(ranks)) return MPI_COMM_WORLD;
-    const auto found = made_.find(clients);
-    if (found != made_.end()) return found->second;
-    MPI_Group world = MPI_GROUP_NULL, part = MPI_GROUP_NULL;
-    MPI_Comm communicator = MPI_COMM_NULL;
-    int range[1][3] = {{0, static_cast<int>(clients) - 1, 1}};
-    MPI_Comm_group(MPI_COMM_WORLD, &world);
-    MPI_Group_range_incl(world, 1, range, &part);
-    MPI_Comm_create_group(MPI_COMM_WORLD, part, static_cast<int>(clients), &communicator);
-    MPI_Group_free(&part);
-    MPI_Group_free(&world);
-    made_[clients] = communicator;
-    return communicator;
+  /// The ranks are in the order of `seats`.
+  MPI_Comm of(const std::vector<std::uint32_t>& seats) {
+    const auto [found, is_new] = made_.try_emplace(seats, MPI_COMM_NULL);
+    if (is_new) found->second = make(seats);
+    return found->second;
   }
   void free() {
-    for (auto& [clients, communicator] : made_) MPI_Comm_free(&communicator);
+    for (auto& [seats, communicator] : made_)
+      if (communicator != MPI_COMM_WORLD) MPI_Comm_free(&communicator);
     made_.clear();
   }
 
  private:
-  std::map<std::uint32_t, MPI_Comm> made_;
+  static MPI_Comm make(const std::vector<std::uint32_t>& seats) {
+    MPI_Group world = MPI_GROUP_NULL, part = MPI_GROUP_NULL;
+    MPI_Comm communicator = MPI_COMM_NULL;
+    const std::vector<int> ranks(seats.begin(), seats.end());
+    const auto count = static_cast<int>(ranks.size());
+    int all = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &all);
+    if (count == all && std::ranges::is_sorted(ranks)) return MPI_COMM_WORLD;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, count, ranks.data(), &part);
+    MPI_Comm_create_group(MPI_COMM_WORLD, part, count, &communicator);
+    MPI_Group_free(&part);
+    MPI_Group_free(&world);
+    return communicator;
+  }
+
+  std::map<std::vector<std::uint32_t>, MPI_Comm> made_;
 };
 
 /// The next repetition, which rank 0 broadcasts; a negative case_index ends the run.
@@ -135,8 +144,10 @@ class Runner {
   RunResult run() {
     if (refused_) return refuse();
     try {
+      if (session_.rank() == 0) refuse_cases();
       measure_ceilings_at(CeilingMoment::start);
       take_turns();
+      context_.nodes = run_nodes_;
       places_.enter_target(context_);
       measure_ceilings_at(CeilingMoment::end);
     } catch (const StallError& error) {
@@ -154,14 +165,15 @@ class Runner {
   /// Where the ranks are, and what their clocks show at first.
   void discover_topology() {
     const WaitOptions waiting{.stall_timeout_s = plan_.stall_timeout_s};
-    context_.nodes = find_nodes(plan_.ranks_per_node, waiting);
+    run_nodes_ = find_nodes(plan_.ranks_per_node, waiting);
+    context_.nodes = run_nodes_;
     ClockWatch clocks(context_.nodes, MPI_COMM_WORLD, waiting);
     clocks.compare();
     context_.first_clocks = clocks.readings();
     context_.starts = StartSignal(session_.ranks());
     for (std::size_t clock = 1; clock < context_.first_clocks.size() && session_.rank() == 0; ++clock) {
       const auto first = static_cast<std::size_t>(context_.nodes.first_of_clock[clock]);
-      NodeInfo& node = context_.nodes.table[context_.nodes.of_rank[first]];
+      NodeInfo& node = run_nodes_.table[run_nodes_.of_rank[first]];
       node.clock_offset_s = context_.first_clocks[clock].offset_s;
       node.clock_error_s = context_.first_clocks[clock].error_s;
     }
@@ -177,7 +189,7 @@ class Runner {
     events_.run({.run = options.run,
                  .mpi_library = first_line,
                  .ranks = static_cast<std::uint32_t>(session_.ranks()),
-                 .nodes = context_.nodes.table,
+                 .nodes = run_nodes_.table,
                  .timer = std::string(context_.timer.name()),
                  .timer_cost_ns = context_.timer.cost_ns(),
                  .data_seed = options.data_seed,
@@ -200,7 +212,7 @@ class Runner {
 
   /// On rank 0.
   void refuse_other_nodes() {
-    const std::string difference = difference_of_nodes(earlier_nodes_, context_.nodes.table);
+    const std::string difference = difference_of_nodes(earlier_nodes_, run_nodes_.table);
     if (difference.empty()) return;
     refusal_.emplace();
     refusal_->message = "the ranks are not on the nodes of the earlier start: " + difference;
@@ -219,8 +231,8 @@ class Runner {
 
   void measure_ceilings_at(CeilingMoment moment) {
     if (ceilings_ == CeilingScope::none || share_flag(interrupted_)) return;
-    const auto of_first = [this](std::uint32_t ranks) { return communicators_.of_first(ranks, session_.ranks()); };
-    interrupted_ = measure_ceilings(context_, plan_, moment, of_first);
+    const auto of = [this](const std::vector<std::uint32_t>& ranks) { return communicators_.of(ranks); };
+    interrupted_ = measure_ceilings(context_, plan_, moment, of);
     if (!context_.remount_command.empty()) places_.release_target();
   }
 
@@ -231,8 +243,11 @@ class Runner {
       if (command.case_index < 0) return;
       const auto index = static_cast<std::size_t>(command.case_index);
       const Case& test = plan_.cases[index];
-      if (static_cast<std::uint32_t>(session_.rank()) >= test.clients) continue;
-      const MPI_Comm communicator = communicators_.of_first(test.clients, session_.ranks());
+      const std::vector<std::uint32_t> seats = seats_of(test, run_nodes_.of_rank);
+      const auto mine = std::ranges::find(seats, static_cast<std::uint32_t>(session_.rank()));
+      if (mine == seats.end()) continue;
+      const MPI_Comm communicator = communicators_.of(seats);
+      context_.nodes = run_nodes_.seated(seats, static_cast<std::size_t>(mine - seats.begin()));
       context_.next_phase = command.number * phases_per_repetition;
       context_.current = {test.number, command.repetition, command.repetition < test.warmup, ""};
       const double begin_s = elapsed_s();
@@ -240,6 +255,27 @@ class Runner {
       interrupted_ = interrupted_ || outcome.interrupted;
       if (session_.rank() == 0) conclude({index, command.repetition}, outcome, elapsed_s() - begin_s);
     }
+  }
+
+  /// On rank 0: cases that need more of the nodes than there is are not begun.
+  void refuse_cases() {
+    for (std::size_t index = 0; index < plan_.cases.size(); ++index) {
+      const Case& test = plan_.cases[index];
+      try {
+        seats_of(test, run_nodes_.of_rank);
+      } catch (const InputError& error) {
+        events_.error({test.number, 0, test.warmup > 0, ""}, plan_error(error));
+        schedule_.leave_out(index);
+      }
+    }
+  }
+
+  static ErrorInfo plan_error(const InputError& error) {
+    ErrorInfo info;
+    info.kind = "plan";
+    info.message = error.what();
+    info.remedy = error.remedy();
+    return info;
   }
 
   /// On rank 0.
@@ -260,11 +296,7 @@ class Runner {
       places_.enter(test, context_);
       return run_repetition(context_, test, repetition, communicator, schedule_);
     } catch (const InputError& error) {
-      ErrorInfo info;
-      info.kind = "plan";
-      info.message = error.what();
-      info.remedy = error.remedy();
-      if (session_.rank() == 0) events_.error(context_.current, info);
+      if (session_.rank() == 0) events_.error(context_.current, plan_error(error));
       RepetitionOutcome outcome;
       outcome.failed = true;
       return outcome;
@@ -317,6 +349,7 @@ class Runner {
   std::optional<ErrorInfo> refusal_;  ///< on rank 0
   bool refused_ = false;
   RunContext context_;
+  Nodes run_nodes_;
   Communicators communicators_;
   std::int64_t began_ns_ = 0;
   std::vector<NodeInfo> earlier_nodes_;  ///< on rank 0

@@ -163,12 +163,12 @@ class Evidence:
     @property
     def share_of_memory(self) -> float | None:
         """Rate ÷ memory copy by as many ranks."""
-        return ratio(self.rate_mib_s, self.ceilings.of_clients(MEMORY_COPY, self.clients))
+        return ratio(self.rate_mib_s, self.ceilings.of_clients(MEMORY_COPY, self.clients, self.nodes))
 
     @property
     def share_of_requests(self) -> float | None:
         """Requests per second ÷ those of the interface that moves nothing."""
-        return ratio(self.requests_s, self.ceilings.of_clients(NULL_REQUESTS, self.clients))
+        return ratio(self.requests_s, self.ceilings.of_clients(NULL_REQUESTS, self.clients, self.nodes))
 
     @property
     def direction(self) -> str | None:

@@ -275,7 +275,9 @@ class CeilingReport(Record):
         start: The start of the run in which they were measured, from 1; a resumed run has several.
         moment: `start` or `end` of that start.
         node: The node; None where they are those of clients.
-        clients: The number of clients, the first so many ranks; None where they are those of a node.
+        clients: The number of clients; None where they are those of a node.
+        nodes: The nodes of these clients; None where they are those of a node, or not recorded.
+        ranks_per_node_max: Most of these clients on a node.
         elapsed_s: What measuring them took, seconds.
     """
 
@@ -283,6 +285,8 @@ class CeilingReport(Record):
     moment: str
     node: int | None = None
     clients: int | None = None
+    nodes: int | None = None
+    ranks_per_node_max: int | None = None
     elapsed_s: Unsigned = math.nan
     ceilings: list[Ceiling] = Field(default_factory=list)
 

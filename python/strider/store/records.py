@@ -217,6 +217,8 @@ class Sample(Record):
         valid: Whether verification found no error.
         clients: Ranks of the case.
         nodes: Nodes of these ranks.
+        ranks_per_node_min: Fewest of these ranks on a node.
+        ranks_per_node_max: Most of these ranks on a node.
         files: Files of the case; of metadata, items of all ranks.
         bytes: Bytes that requests moved.
         requests: Requests; of metadata, operations on items.
@@ -274,6 +276,8 @@ class Sample(Record):
     valid: bool
     clients: int
     nodes: int = 1
+    ranks_per_node_min: int | None = None
+    ranks_per_node_max: int | None = None
     files: Count = 1
     bytes: Count
     requests: Count

@@ -133,6 +133,8 @@ def _planned(number: int, name: str, values: Step, vocabulary: Vocabulary, seed:
         common["seed"] = seed
     repetitions = common.pop("repetitions", None)
     first = {key: common.pop(key) for key in ("clients", "operations")}
+    if "clients" not in values:
+        first["clients"] = _clients(common, first["clients"])
     return PlannedCase.model_validate(
         {
             "case": number,
@@ -147,6 +149,14 @@ def _planned(number: int, name: str, values: Step, vocabulary: Vocabulary, seed:
             **common,
         }
     )
+
+
+def _clients(common: dict[str, Json], otherwise: Json) -> Json:
+    """The number of clients that nodes and ranks per node give; `otherwise` without both."""
+    nodes, per_node = common.get("nodes"), common.get("per_node")
+    if isinstance(nodes, int) and isinstance(per_node, int) and nodes * per_node > 0:
+        return nodes * per_node
+    return otherwise
 
 
 def _default(parameter: Parameter) -> Json:

@@ -18,6 +18,7 @@ from strider.suite.offers import check_keys, check_metadata
 from strider.suite.plan import Plan, SuiteTitle
 from strider.suite.positions import Path
 from strider.suite.scaling import scaled_down
+from strider.suite.seating import ranks_of
 from strider.suite.targets import targets_of
 from strider.suite.values import convert, show
 from strider.suite.vocabulary import SUITE_NAME, SUITE_PARAMETERS, ShapeKey, Vocabulary
@@ -100,7 +101,7 @@ def build(
     plan = Plan(
         suite=SuiteTitle(name=settings["name"], description=settings["description"]),
         target=settings["target"] or "",
-        ranks=max(case.clients for case, _ in cases),
+        ranks=ranks_of([case for case, _ in cases], settings["ranks_per_node"]),
         ranks_per_node=settings["ranks_per_node"],
         seed=settings["seed"],
         scale_down=settings["scale_down"],

@@ -34,6 +34,12 @@ def check_keys(cases: list[tuple[PlannedCase, Origin]], document: Document, mist
                 "wear_out: runtime gives every rank the same time, so no rank catches up: remove wear_out = "
                 "true, or use deadline instead of runtime",
             )
+        if case.get("per_node") and not case.get("nodes") and "clients" not in origin.keys:
+            mistakes.add(
+                document.value(origin.keys["per_node"]),
+                "per_node: the number of clients is not known: add nodes (clients = nodes x per_node), or "
+                "clients",
+            )
 
 
 def _objections(case: PlannedCase, vocabulary: Vocabulary) -> Iterator[tuple[str, str]]:

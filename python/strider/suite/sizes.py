@@ -14,7 +14,8 @@ from strider.suite.estimate import AssumedRates, rate_of
 from strider.suite.load import Suite
 from strider.suite.mistakes import Mistakes, Place
 from strider.suite.places import Policy
-from strider.suite.plan import PlannedCase
+from strider.suite.plan import Plan, PlannedCase
+from strider.suite.seating import Seating
 from strider.suite.values import AUTO, BEYOND_MEMORY, SIZE_KEYS, SIZE_WORDS
 from strider.units import MIB, format_bytes, format_bytes_rounded, format_rate
 
@@ -76,11 +77,16 @@ class Node:
     memory_bytes: int
     is_alone: bool = True
 
-    def fewest(self, clients: int, ranks_per_node: int) -> int | None:
-        """Returns the number of clients on the node with the fewest; None if it is unknown."""
-        if ranks_per_node:
-            return clients % ranks_per_node or ranks_per_node
-        return clients if self.is_alone else None
+    def fewest(self, plan: Plan, cases: Sequence[PlannedCase]) -> int | None:
+        """Returns the number of clients on the node with the fewest, over some cases; None if it is unknown.
+
+        Args:
+            plan: The plan.
+            cases: Cases of the plan.
+        """
+        counts = [Seating.of(case).fewest(plan.ranks, plan.ranks_per_node, self.is_alone) for case in cases]
+        known = [count for count in counts if count is not None]
+        return min(known) if len(known) == len(counts) else None
 
 
 def groups_of(suite: Suite) -> dict[Group, list[int]]:
@@ -306,7 +312,8 @@ def _objection(suite: Suite, group: Group, positions: Sequence[int], node: Node,
         return (
             f"there is no directory to probe: add target to [suite], use --target, or give {group.key} a size"
         )
-    if group.word == BEYOND_MEMORY and node.fewest(group.clients, suite.plan.ranks_per_node) is None:
+    cases = [suite.plan.cases[each] for each in positions]
+    if group.word == BEYOND_MEMORY and node.fewest(suite.plan, cases) is None:
         return (
             "the number of clients of a node is unknown: set ranks_per_node in [suite], or "
             f"give {group.key} a size"
@@ -331,7 +338,7 @@ def _size(
 ) -> Size:
     if rates_for and group.word == AUTO:
         return _lasting(least, cases, _of_storage(rates_for(group.clients)))
-    fewest = node.fewest(group.clients, suite.plan.ranks_per_node) or 1
+    fewest = node.fewest(suite.plan, [case for case, _ in cases]) or 1
     return _beyond(least, cases, node.memory_bytes, fewest / group.clients)
 
 

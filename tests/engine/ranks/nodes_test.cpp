@@ -7,15 +7,39 @@
 namespace strider {
 namespace {
 
-TEST(Nodes, ThoseOfTheFirstRanksAreCounted) {
+/// Six ranks on three nodes of two machines, whose second has two clocks.
+Nodes of_run() {
   Nodes nodes;
-  nodes.of_rank = {0, 0, 1, 2, 1};
+  nodes.of_rank = {0, 0, 1, 1, 2, 2};
+  nodes.machine_of_rank = {0, 0, 0, 1, 1, 1};
+  nodes.clock_of_rank = {0, 0, 0, 1, 1, 2};
   nodes.count = 3;
-  EXPECT_EQ(nodes.count_of_first(1), 1U);
-  EXPECT_EQ(nodes.count_of_first(2), 1U);
-  EXPECT_EQ(nodes.count_of_first(3), 2U);
-  EXPECT_EQ(nodes.count_of_first(5), 3U);
-  EXPECT_EQ(nodes.count_of_first(9), 3U) << "there are no more ranks than there are";
+  return nodes;
+}
+
+TEST(Nodes, OfACaseAreThoseOfItsRanksInTheirOrder) {
+  const std::vector<std::uint32_t> seats{0, 4, 5, 2};
+  const Nodes nodes = of_run().seated(seats, 2);
+  EXPECT_EQ(nodes.of_rank, (std::vector<std::uint32_t>{0, 2, 2, 1}));
+  EXPECT_EQ(nodes.mine, 2U);
+  EXPECT_EQ(nodes.count, 3U) << "nodes keep their numbers";
+}
+
+TEST(Nodes, TheFirstRankOfACaseOnAMachineCountsForIt) {
+  const std::vector<std::uint32_t> seats{0, 4, 5, 2};
+  const auto counts = [&](std::size_t me) { return of_run().seated(seats, me).counts; };
+  EXPECT_TRUE(counts(0));
+  EXPECT_TRUE(counts(1)) << "rank 3, the machine's lowest, takes no part";
+  EXPECT_FALSE(counts(2));
+  EXPECT_FALSE(counts(3));
+}
+
+TEST(Nodes, ClocksOfACaseAreNumberedAsItsRanksHaveThem) {
+  const std::vector<std::uint32_t> seats{0, 5, 4, 2};
+  const Nodes nodes = of_run().seated(seats, 2);
+  EXPECT_EQ(nodes.first_of_clock, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(nodes.clock_in_run, (std::vector<std::uint32_t>{0, 2, 1}));
+  EXPECT_EQ(nodes.clock, 2U);
 }
 
 TEST(Nodes, OneMachineSimulatesSeveral) {
@@ -29,7 +53,6 @@ TEST(Nodes, OneMachineSimulatesSeveral) {
   EXPECT_EQ(nodes.counts, rank == 0) << "one counts for the machine";
   EXPECT_EQ(nodes.first_of_clock, std::vector<int>{0}) << "one clock";
   EXPECT_EQ(nodes.table.size(), rank == 0 ? nodes.count : 0);
-  EXPECT_EQ(nodes_of(MPI_COMM_WORLD, nodes), nodes.of_rank);
 }
 
 }  // namespace

@@ -33,6 +33,16 @@ def test_a_number_of_clients_that_was_not_measured_has_the_next_ones(clients: in
     assert ceilings(*reports).of_clients("memory_copy", clients) == value
 
 
+def test_clients_on_other_nodes_have_ceilings_of_their_own() -> None:
+    reports = [
+        of_clients(memory_copy=100.0 * nodes).model_copy(update={"nodes": nodes}) for nodes in (2, 1, 3)
+    ]
+    found = ceilings(*reports)
+    assert [found.of_clients("memory_copy", 2, nodes) for nodes in (1, 2)] == [100, 200]
+    assert found.of_clients("memory_copy", 2, 4) == 300, "not measured: that of the nodes that reached most"
+    assert found.of_clients("memory_copy", 2) == 300
+
+
 def test_nodes_add_up_as_far_as_all_are_known() -> None:
     found = ceilings(of_node(1, link=30, device_read=5), of_node(0, link=10, device_read=None))
     assert [found.of_nodes("link", nodes) for nodes in (1, 2, 3)] == [10, 40, 40]

@@ -30,6 +30,9 @@ from strider.units import format_bytes, format_seconds
 _BARE = frozenset({"none", "auto", "default", "on", "off", "all", "any"})
 #: Words around the values of the parameters that every case has.
 _PHRASES = {
+    "placement": "{}",
+    "nodes": "{} nodes",
+    "per_node": "{} per node",
     "order": "{} order",
     "sharing": "{}",
     "sync": "sync {}",

@@ -1,0 +1,31 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plan/case.hpp"
+
+namespace strider {
+
+/// The ranks of the run that take part in a case, in the order of the case's ranks: its rank i is rank `seats[i]` of
+/// the run. The first one is rank 0. Nodes are used in the order of their first ranks. Throws InputError where the
+/// nodes do not have the ranks that the case needs.
+/// `node_of`: the node of each rank of the run.
+std::vector<std::uint32_t> seats_of(const Case& test, std::span<const std::uint32_t> node_of);
+
+/// The same; nothing where it would throw.
+std::optional<std::vector<std::uint32_t>> attempt_seats(const Case& test, std::span<const std::uint32_t> node_of);
+
+/// Ranks on each node that a case uses, fewest and most. `node_of`: the node of each rank of the case.
+struct NodeShares {
+  std::uint32_t nodes = 0;
+  std::uint32_t fewest = 0, most = 0;
+};
+NodeShares shares_of(std::span<const std::uint32_t> node_of);
+
+/// The node of each rank of a case as far as a plan tells: with `ranks_per_node` 0, the nodes that the case asks for,
+/// or one. `ranks`: of the run, 0: as many as the case needs. Throws InputError as `seats_of` does.
+std::vector<std::uint32_t> planned_nodes(const Case& test, std::uint32_t ranks, std::uint32_t ranks_per_node);
+
+}  // namespace strider

@@ -1,0 +1,205 @@
+#include "plan/seats.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "foundation/error.hpp"
+#include "plan/file_assignments.hpp"
+#include "plans.hpp"
+
+namespace strider {
+namespace {
+
+using Ranks = std::vector<std::uint32_t>;
+
+Case case_on(std::uint32_t clients, Seating seating) {
+  Case test;
+  test.clients = clients;
+  test.seating = seating;
+  return test;
+}
+
+Seating packed(std::uint32_t nodes = 0, std::uint32_t per_node = 0) { return {Placement::pack, nodes, per_node}; }
+Seating spread(std::uint32_t nodes = 0, std::uint32_t per_node = 0) { return {Placement::spread, nodes, per_node}; }
+
+Ranks homes_of(const Ranks& seats, const Ranks& node_of) {
+  Ranks homes;
+  for (const std::uint32_t seat : seats) homes.push_back(node_of[seat]);
+  return homes;
+}
+
+std::vector<std::uint32_t> counts_of(const Ranks& homes, std::uint32_t nodes) {
+  std::vector<std::uint32_t> counts(nodes);
+  for (const std::uint32_t home : homes) ++counts[home];
+  return counts;
+}
+
+/// Runs of up to 24 ranks on up to 6 nodes: in blocks, in turns, and at random, nodes numbered by their first ranks.
+std::vector<Ranks> layouts() {
+  std::vector<Ranks> all;
+  std::mt19937 random(7);
+  for (std::uint32_t nodes = 1; nodes <= 6; ++nodes)
+    for (std::uint32_t width = 1; width <= 4; ++width) {
+      Ranks blocks = consecutive_nodes(nodes * width, width), turns;
+      for (std::uint32_t rank = 0; rank < nodes * width; ++rank) turns.push_back(rank % nodes);
+      Ranks mixed = blocks;
+      std::shuffle(mixed.begin(), mixed.end(), random);
+      Ranks numbers(nodes, nodes);
+      std::uint32_t next = 0;
+      for (std::uint32_t& node : mixed) {
+        if (numbers[node] == nodes) numbers[node] = next++;
+        node = numbers[node];
+      }
+      all.insert(all.end(), {blocks, turns, mixed});
+    }
+  return all;
+}
+
+/// Calls `check` with each layout, each number of clients and each placement.
+template <typename Check>
+void for_all(const Check& check) {
+  for (const Ranks& node_of : layouts())
+    for (std::uint32_t clients = 1; clients <= node_of.size(); ++clients)
+      for (const Placement placement : {Placement::pack, Placement::spread})
+        check(node_of, clients, placement, seats_of(case_on(clients, {placement}), node_of));
+}
+
+TEST(Seats, AreRanksOfTheRunEachOnceAndRank0First) {
+  for_all([](const Ranks& node_of, std::uint32_t clients, Placement, const Ranks& seats) {
+    ASSERT_EQ(seats.size(), clients);
+    EXPECT_EQ(seats[0], 0U);
+    EXPECT_EQ(std::set<std::uint32_t>(seats.begin(), seats.end()).size(), clients);
+    EXPECT_LT(*std::ranges::max_element(seats), node_of.size());
+  });
+}
+
+TEST(Seats, SpreadUsesAllNodesThatItCanAndDiffersByOneAtMost) {
+  for_all([](const Ranks& node_of, std::uint32_t clients, Placement placement, const Ranks& seats) {
+    if (placement != Placement::spread) return;
+    const NodeShares run = shares_of(node_of), shares = shares_of(homes_of(seats, node_of));
+    EXPECT_EQ(shares.nodes, std::min(clients, run.nodes));
+    EXPECT_LE(shares.most - shares.fewest, 1U);
+  });
+}
+
+TEST(Seats, SpreadPutsConsecutiveRanksOnDifferentNodes) {
+  for_all([](const Ranks& node_of, std::uint32_t, Placement placement, const Ranks& seats) {
+    if (placement != Placement::spread || shares_of(node_of).nodes == 1) return;
+    const Ranks homes = homes_of(seats, node_of);
+    EXPECT_EQ(std::ranges::adjacent_find(homes), homes.end());
+  });
+}
+
+TEST(Seats, PackUsesTheFewestNodesAndFillsThemOneAfterTheOther) {
+  for_all([](const Ranks& node_of, std::uint32_t clients, Placement placement, const Ranks& seats) {
+    if (placement != Placement::pack) return;
+    const std::uint32_t width = shares_of(node_of).most;  // all nodes of these layouts are alike
+    const Ranks homes = homes_of(seats, node_of);
+    EXPECT_EQ(shares_of(homes).nodes, (clients + width - 1) / width);
+    EXPECT_TRUE(std::ranges::is_sorted(homes));
+  });
+}
+
+TEST(Seats, PackOfConsecutiveRanksIsTheFirstRanks) {
+  const Ranks seats = seats_of(case_on(5, packed()), consecutive_nodes(8, 2));
+  EXPECT_EQ(seats, (Ranks{0, 1, 2, 3, 4}));
+}
+
+TEST(Seats, EightRanksOnFourNodesAreSeatedAsTheManualShows) {
+  const Ranks node_of = consecutive_nodes(8, 2);
+  const auto counts = [&](std::uint32_t clients, Seating seating) {
+    return counts_of(homes_of(seats_of(case_on(clients, seating), node_of), node_of), 4);
+  };
+  using Counts = std::vector<std::uint32_t>;
+  EXPECT_EQ(counts(1, packed()), (Counts{1, 0, 0, 0}));
+  EXPECT_EQ(counts(2, packed()), (Counts{2, 0, 0, 0}));
+  EXPECT_EQ(counts(4, packed()), (Counts{2, 2, 0, 0}));
+  EXPECT_EQ(counts(8, packed()), (Counts{2, 2, 2, 2}));
+  EXPECT_EQ(counts(1, spread()), (Counts{1, 0, 0, 0}));
+  EXPECT_EQ(counts(2, spread()), (Counts{1, 1, 0, 0}));
+  EXPECT_EQ(counts(4, spread()), (Counts{1, 1, 1, 1}));
+  EXPECT_EQ(counts(8, spread()), (Counts{2, 2, 2, 2}));
+}
+
+TEST(Seats, AreOnAsManyNodesAsTheCaseNames) {
+  const Ranks node_of = consecutive_nodes(16, 4);
+  EXPECT_EQ(seats_of(case_on(6, packed(3, 2)), node_of), (Ranks{0, 1, 4, 5, 8, 9}));
+  EXPECT_EQ(seats_of(case_on(6, spread(3, 2)), node_of), (Ranks{0, 4, 8, 1, 5, 9}));
+  EXPECT_EQ(seats_of(case_on(5, packed(2)), node_of), (Ranks{0, 1, 2, 4, 5})) << "the first node has one more";
+  EXPECT_EQ(seats_of(case_on(5, packed(0, 2)), node_of), (Ranks{0, 1, 4, 5, 8})) << "the last node has the rest";
+  EXPECT_EQ(seats_of(case_on(5, spread(0, 3)), node_of), (Ranks{0, 4, 1, 5, 2}));
+}
+
+TEST(Seats, NodesThatAreSmallerAreFullAndTheOthersShareTheRest) {
+  const Ranks node_of{0, 1, 1, 1, 1, 2, 2, 2};
+  EXPECT_EQ(counts_of(homes_of(seats_of(case_on(6, spread()), node_of), node_of), 3), (Ranks{1, 3, 2}));
+  EXPECT_EQ(counts_of(homes_of(seats_of(case_on(6, packed()), node_of), node_of), 3), (Ranks{1, 4, 1}));
+}
+
+std::string refusal(const Case& test, const Ranks& node_of) {
+  try {
+    seats_of(test, node_of);
+  } catch (const InputError& error) {
+    return std::string(error.key()) + ": " + error.what();
+  }
+  return "";
+}
+
+TEST(Seats, ThatTheRunDoesNotHaveAreRefusedWithBothNumbers) {
+  const Ranks node_of = consecutive_nodes(8, 2);
+  EXPECT_EQ(refusal(case_on(5, packed(5, 1)), node_of), "nodes: the case needs 5 nodes, but the run has 4");
+  EXPECT_EQ(refusal(case_on(6, spread(2, 3)), node_of),
+            "per_node: the case has 6 clients, but its nodes (2 with at most 3 ranks each) have 4");
+  EXPECT_EQ(refusal(case_on(5, packed(2)), node_of), "clients: the case has 5 clients, but its nodes (2) have 4");
+  EXPECT_FALSE(attempt_seats(case_on(5, packed(2)), node_of));
+}
+
+TEST(PlannedNodes, AreThoseThatTheCaseAsksForOrThePlanSimulates) {
+  EXPECT_EQ(planned_nodes(case_on(3, spread()), 8, 0), (Ranks{0, 0, 0})) << "the plan does not know the nodes";
+  EXPECT_EQ(planned_nodes(case_on(4, spread(2, 2)), 8, 0), (Ranks{0, 1, 0, 1}));
+  EXPECT_EQ(planned_nodes(case_on(5, packed(0, 2)), 0, 0), (Ranks{0, 0, 1, 1, 2}));
+  EXPECT_EQ(planned_nodes(case_on(3, spread()), 8, 2), (Ranks{0, 1, 2}));
+  EXPECT_EQ(planned_nodes(case_on(3, packed(3)), 0, 4), (Ranks{0, 1, 2})) << "the run will have ranks enough";
+  EXPECT_THROW(planned_nodes(case_on(5, packed(5)), 8, 2), InputError);
+}
+
+TEST(CaseSeating, ClientsFollowFromNodesAndRanksOnEach) {
+  const Case test = good_case(case_text(R"("nodes": 3, "per_node": 2, "placement": "spread")"));
+  EXPECT_EQ(test.clients, 6U);
+  EXPECT_EQ(test.seating.placement, Placement::spread);
+  EXPECT_EQ(good_case(case_text(R"("clients": 6, "nodes": 3, "per_node": 2)")).clients, 6U);
+}
+
+TEST(CaseSeating, ContradictionsAreNamedByTheirKey) {
+  EXPECT_EQ(key_at_fault(case_text(R"("clients": 5, "nodes": 3, "per_node": 2)")), "clients");
+  EXPECT_EQ(key_at_fault(case_text(R"("clients": 2, "nodes": 3)")), "nodes");
+  EXPECT_EQ(key_at_fault(case_text(R"("nodes": 1000, "per_node": 1000)")), "per_node");
+  EXPECT_EQ(key_at_fault(case_text(R"("placement": "scatter")")), "placement");
+  EXPECT_EQ(key_at_fault(tree_text(R"("clients": 2, "nodes": 3)")), "nodes");
+  const auto errors = errors_of({case_text(R"("clients": 5, "nodes": 5)")}, R"("ranks": 8, "ranks_per_node": 2, )");
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_EQ(errors[0].key, "nodes") << "the plan knows its nodes";
+}
+
+TEST(CaseSeating, TheDataInFilesDoesNotDependOnIt) {
+  const auto workload = [](const std::string& more) { return good_case(case_text(more)).workload; };
+  EXPECT_EQ(workload(R"("clients": 4, "nodes": 2, "placement": "spread")"), workload(R"("clients": 4)"));
+}
+
+TEST(PlannedNodes, DecideWhichRanksShareAFilePerNode) {
+  const Plan plan =
+      good_plan({case_text(R"("nodes": 2, "per_node": 3, "sharing": "per-node", "placement": "spread")")});
+  const Case& test = plan.cases[0];
+  const FileAssignments files(test.sharing, test.clients, planned_nodes(test, plan.ranks, plan.ranks_per_node));
+  EXPECT_EQ(files.files(), 2U);
+  EXPECT_EQ(files.assignment(3).file, 1U);
+  EXPECT_EQ(files.assignment(3).place.rank, 1U);
+  EXPECT_EQ(files.assignment(3).place.ranks, 3U);
+}
+
+}  // namespace
+}  // namespace strider
