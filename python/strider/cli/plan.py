@@ -26,6 +26,46 @@ if TYPE_CHECKING:
     from strider.suite import CheckedPlan, Suite
     from strider.suite.estimate import AssumedRates
 
+ExtentsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--extents",
+        metavar="CASE",
+        help="Print the requests of one rank of this case as CSV: extents, or item paths of a tree.",
+    ),
+]
+RankOption = Annotated[int, typer.Option("--rank", metavar="R", help="Rank for --extents, from 0.")]
+OperationOption = Annotated[
+    str | None,
+    typer.Option("--operation", metavar="OP", help="Operation for --extents (default: first)."),
+]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", metavar="N", help="Maximum number of requests for --extents.")
+]
+AssumeRateOption = Annotated[
+    str,
+    typer.Option(
+        "--assume-rate",
+        metavar="SIZE",
+        help="Assumed data rate for the time estimate, in bytes per second.",
+    ),
+]
+AssumeOperationsOption = Annotated[
+    int,
+    typer.Option(
+        "--assume-operations",
+        metavar="N",
+        min=1,
+        help="Assumed metadata rate for the time estimate, in operations per second.",
+    ),
+]
+ProbeOption = Annotated[
+    bool,
+    typer.Option(
+        "--probe", help='Measure the rates of the target for the time and for sizes "auto", in 3 s.'
+    ),
+]
+
 
 def plan(
     suite: SuiteArgument,
@@ -37,45 +77,13 @@ def plan(
     hostfile: HostfileOption = None,
     nodes: NodesOption = None,
     per_node: PerNodeOption = None,
-    extents: Annotated[
-        int | None,
-        typer.Option(
-            "--extents",
-            metavar="CASE",
-            help="Print the requests of one rank of this case as CSV: extents, or item paths of a tree.",
-        ),
-    ] = None,
-    rank: Annotated[int, typer.Option("--rank", metavar="R", help="Rank for --extents, from 0.")] = 0,
-    operation: Annotated[
-        str | None,
-        typer.Option("--operation", metavar="OP", help="Operation for --extents (default: first)."),
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help="Maximum number of requests for --extents.")
-    ] = None,
-    assume_rate: Annotated[
-        str,
-        typer.Option(
-            "--assume-rate",
-            metavar="SIZE",
-            help="Assumed data rate for the time estimate, in bytes per second.",
-        ),
-    ] = "200MiB",
-    assume_operations: Annotated[
-        int,
-        typer.Option(
-            "--assume-operations",
-            metavar="N",
-            min=1,
-            help="Assumed metadata rate for the time estimate, in operations per second.",
-        ),
-    ] = 10_000,
-    probe: Annotated[
-        bool,
-        typer.Option(
-            "--probe", help='Measure the rates of the target for the time and for sizes "auto", in 3 s.'
-        ),
-    ] = False,
+    extents: ExtentsOption = None,
+    rank: RankOption = 0,
+    operation: OperationOption = None,
+    limit: LimitOption = None,
+    assume_rate: AssumeRateOption = "200MiB",
+    assume_operations: AssumeOperationsOption = 10_000,
+    probe: ProbeOption = False,
     json: JsonOption = False,
 ) -> None:
     """Show the cases of a suite with bytes, space and estimated time.
