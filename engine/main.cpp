@@ -11,6 +11,7 @@
 #include "foundation/error.hpp"
 #include "foundation/json_text.hpp"
 #include "plan/plan.hpp"
+#include "runner/node_report.hpp"
 #include "runner/observer.hpp"
 #include "runner/runner.hpp"
 
@@ -30,7 +31,8 @@ constexpr const char* usage =
     "           [--mount SERVERS=DIR]... [--dataset NAME=DIR]... [--process NAME=PID:START:PORT]...\n"
     "           [--unconfined REASON] [--wider TEXT] [--errands SOCKET]\n"
     "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all]\n"
-    "           [--until signal|input-closes] [--root DIR]\n";
+    "           [--until signal|input-closes] [--root DIR]\n"
+    "       strider-engine node --target DIR [--folder DIR]\n";
 
 enum ExitCode { done = 0, with_errors = 1, bad_input = 2, could_not_run = 3 };
 
@@ -243,12 +245,20 @@ int observe(const Arguments& arguments) {
   return done;
 }
 
+int node(const Arguments& arguments) {
+  const auto folder = arguments.options.find("folder");
+  report_node({STRIDER_VERSION, arguments.text("target"), folder == arguments.options.end() ? "" : folder->second},
+              std::cout);
+  return done;
+}
+
 int dispatch(const Arguments& arguments) {
   if (arguments.verb == "run") return run(arguments);
   if (arguments.verb == "check") return check(arguments);
   if (arguments.verb == "extents") return list_requests(arguments, print_extents);
   if (arguments.verb == "items") return list_requests(arguments, print_items);
   if (arguments.verb == "observe") return observe(arguments);
+  if (arguments.verb == "node") return node(arguments);
   if (arguments.verb == "version") return version();
   if (arguments.verb == "describe") return print_description(std::cout, results_schema()), done;
   std::cerr << usage;

@@ -11,6 +11,7 @@ from strider.engine import CheckedCase, Description
 from strider.errors import StriderError
 from strider.launch.launchers import Launcher
 from strider.launch.machine import Memory, Space, memory, space_of
+from strider.launch.nodes import Room
 from strider.listio import MOUNT
 from strider.metadata import MAKING
 from strider.suite import CheckedPlan, PlannedCase
@@ -95,6 +96,17 @@ def preflight(plan: CheckedPlan, description: Description, target: Path, launche
         *_memory(plan, ram, launcher),
         *_cache(on_storage, ram),
     ]
+
+
+def node_needs(plan: CheckedPlan, launcher: Launcher) -> Room:
+    """Returns what a run needs on each node: space of its largest case, memory of the ranks there."""
+    existing = keeping(plan)
+    new = [needs for case, needs in plan.cases if not existing.get(case.case) and not _ends_by_deadline(case)]
+    space_bytes = max((needs.space_bytes for needs in new), default=0)
+    total = plan.suite.plan.ranks
+    ranks = launcher.places.seats(total).per_node or 1
+    buffers = max(needs.memory_bytes * min(case.clients, ranks) for case, needs in plan.cases)
+    return Room(total, space_bytes + SPARE_BYTES if space_bytes else 0, buffers + ranks * RANK_BYTES)
 
 
 def raise_errors(findings: list[Finding]) -> None:

@@ -26,8 +26,9 @@ from strider.launch.deaths import cause_of_death, end_of, is_lost
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.mounts import RunMount, engine_words, mounts_of_run
+from strider.launch.nodes import require_nodes
 from strider.launch.observers import observers
-from strider.launch.preflight import check_target, preflight, raise_errors
+from strider.launch.preflight import check_target, node_needs, preflight, raise_errors
 from strider.launch.process import EngineProcess, Interruptions, start
 from strider.launch.resume import Resumption, remove_earlier_folder
 from strider.launch.rundir import RunDirectory
@@ -173,6 +174,7 @@ def execute(
         _own_folder(target, run, bounds, remount) as own,
     ):
         try:
+            require_nodes(launcher, engine, target, own.path, node_needs(checked, launcher), note)
             if resumption:
                 directory = resumption.directory
                 resumption.begin()
@@ -189,14 +191,20 @@ def execute(
             ending = _measure(checked, engine, launcher, target, own, directory, state, options, ends, note)
         finally:
             display.close()
-            leftover = folder.remove(own)
-            if resumption:
-                resumption.record.unlink(missing_ok=True)
+            leftover = _remove(own, resumption)
         try:
             left = "\n".join(filter(None, [*ending.problems, leftover])) or None
             return _conclude(directory, state, ending, left)
         except OSError as error:
             raise rundir.cannot_write(directory, error) from error
+
+
+def _remove(own: folder.Folder, resumption: Resumption | None) -> str | None:
+    """Removes what a run no longer needs; returns why its folder could not be removed, or None."""
+    leftover = folder.remove(own)
+    if resumption:
+        resumption.record.unlink(missing_ok=True)
+    return leftover
 
 
 def _measure(

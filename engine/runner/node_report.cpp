@@ -1,0 +1,121 @@
+#include "runner/node_report.hpp"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <ostream>
+#include <sstream>
+#include <thread>
+
+#include "foundation/json_text.hpp"
+
+namespace strider {
+namespace {
+
+constexpr const char* marker = ".strider";
+
+/// Variables in which launchers give a process its rank: Hydra and PALS, Open MPI, Slurm, PALS, Flux, JSM.
+constexpr std::array rank_variables{"PMI_RANK",    "OMPI_COMM_WORLD_RANK", "PMIX_RANK",         "SLURM_PROCID",
+                                    "PALS_RANKID", "FLUX_TASK_RANK",       "JSM_NAMESPACE_RANK"};
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): there is one thread
+  return value ? value : "";
+}
+
+std::string rank_of_process() {
+  for (const char* name : rank_variables)
+    if (std::string text = variable(name); !text.empty()) return text;
+  return "";
+}
+
+std::string host_name() {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return host.data();
+}
+
+std::string first_line(const char* path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+/// The value of MemAvailable, see proc_meminfo(5); 0 if unknown.
+std::uint64_t available_memory_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string name, unit;
+  for (std::uint64_t kibibytes = 0; file >> name >> kibibytes;) {
+    if (name == "MemAvailable:") return kibibytes * 1024;
+    std::getline(file, unit);
+  }
+  return 0;
+}
+
+/// FNV-1a of this program, which differs between builds.
+std::string build() {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  std::array<char, 1 << 16> buffer{};
+  while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0)
+    for (std::streamsize i = 0; i < file.gcount(); ++i)
+      hash = (hash ^ static_cast<unsigned char>(buffer.at(static_cast<std::size_t>(i)))) * 0x100000001b3U;
+  std::ostringstream text;
+  text << std::hex << hash;
+  return text.str();
+}
+
+std::string error_text(int number) { return std::generic_category().message(number); }
+
+/// Why the target cannot be measured; empty if it can.
+std::string reason_against(const std::string& target, struct statvfs& space) {
+  struct stat status{};
+  if (::stat(target.c_str(), &status) != 0) return errno == ENOENT ? "missing" : error_text(errno);
+  if (!S_ISDIR(status.st_mode)) return "not a directory";
+  if (::access(target.c_str(), W_OK | X_OK) != 0) return error_text(errno);
+  if (::statvfs(target.c_str(), &space) != 0) return error_text(errno);
+  return (space.f_flag & ST_RDONLY) != 0 ? "read-only" : "";
+}
+
+bool sees(const std::string& folder) {
+  using namespace std::chrono_literals;
+  const std::string path = folder + "/" + marker;
+  const auto end = std::chrono::steady_clock::now() + 2s;
+  while (::access(path.c_str(), F_OK) != 0) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(50ms);
+  }
+  return true;
+}
+
+}  // namespace
+
+void report_node(const NodeQuestion& question, std::ostream& out) {
+  // First, as the answer's way is part of the error of the clock.
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  struct statvfs space{};
+  const std::string reason = reason_against(question.target, space);
+  const bool has_folder = !question.folder.empty() && reason.empty() && sees(question.folder);
+  std::ostringstream line;
+  line << "{\"strider_node\": 1, \"host\": " << json_text(host_name())
+       << ", \"node\": " << json_text(variable("SLURMD_NODENAME")) << ", \"rank\": " << json_text(rank_of_process())
+       << ", \"engine\": " << json_text(question.version) << ", \"build\": " << json_text(build())
+       << ", \"time_ns\": " << std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()
+       << ", \"memory_available_bytes\": " << available_memory_bytes()
+       << ", \"boot\": " << json_text(first_line("/proc/sys/kernel/random/boot_id"))
+       << ", \"cpus\": " << ::sysconf(_SC_NPROCESSORS_ONLN) << ", \"target\": {\"reason\": " << json_text(reason)
+       << ", \"free_bytes\": " << std::uint64_t{space.f_bavail} * space.f_frsize
+       << ", \"free_inodes\": " << (space.f_files == 0 ? -1 : static_cast<std::int64_t>(space.f_favail))
+       << ", \"file_system_id\": " << space.f_fsid << "}, \"folder\": " << (has_folder ? "true" : "false") << "}\n";
+  out << line.str() << std::flush;
+}
+
+}  // namespace strider

@@ -1,0 +1,265 @@
+"""The nodes of a run before its start: each answers, with the same engine, target, clock and enough room.
+
+The launcher of the run starts `strider-engine node` once on each node. A node that does not answer is named
+within seconds; MPI would wait for it for minutes.
+"""
+
+import json
+import os
+import selectors
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from strider.engine import Engine
+from strider.errors import ExitCode, StriderError
+from strider.launch.launchers import Launcher
+from strider.launch.launchers.hosts import Host, Seats
+from strider.launch.process import EngineProcess
+from strider.text import printable
+from strider.units import format_bytes_rounded
+
+DEADLINE_S = 10.0
+"""Time limit in seconds for the first answer, and for each next one."""
+ALONE_S = 4.0
+"""Time limit of each host when those that did not answer are asked one by one."""
+MOST_ALONE = 32
+CLOCK_S = 1.0
+"""Difference of clocks in seconds that is reported."""
+_MOST_WORDS = 300
+_MOST_LINES = 20
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a run needs on each node.
+
+    Attributes:
+        ranks: Ranks on all nodes.
+        space_bytes: Free space in the target.
+        memory_bytes: Available memory.
+    """
+
+    ranks: int
+    space_bytes: int
+    memory_bytes: int
+
+
+@dataclass
+class Answers:
+    """What a launcher and its processes said.
+
+    Attributes:
+        nodes: The answers, with the times of this host in nanoseconds before and after each.
+        said: Lines of the launcher.
+    """
+
+    nodes: list[dict[str, Any]] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+
+def require_nodes(
+    launcher: Launcher, engine: Engine, target: Path, own: Path, room: Room, tell: Tell
+) -> None:
+    """Asks each node of a run, and reports clocks that differ.
+
+    Args:
+        launcher: Launcher of the run; nothing is asked if it stays on this host, or no places are given.
+        engine: The engine.
+        target: The directory to measure.
+        own: The run's folder in it.
+        room: What the run needs on each node.
+        tell: Receives lines of the launcher, and notes.
+
+    Raises:
+        StriderError: A node cannot take part; each is named, with the reason and a remedy.
+    """
+    if launcher.reach == "this host" or not launcher.places.are_given:
+        return
+    seats = launcher.places.each_once(room.ranks)
+    program = [str(engine.path.resolve()), "node", "--target", str(target), "--folder", str(own)]
+    here = _here(program)
+    answers = _ask(launcher, launcher.once_per_node(room.ranks), program, seats.ranks, DEADLINE_S, tell)
+    errors = [
+        *_silent(launcher, seats, program, answers),
+        *(
+            line
+            for answer in answers.nodes
+            for line in _reasons(answer, _name(answer, seats), here, target, room)
+        ),
+    ]
+    if errors:
+        raise StriderError("\n".join(errors), ExitCode.CANNOT_RUN)
+    for answer in answers.nodes:
+        if off_s := _clock_off_s(answer):
+            tell(
+                f"the clock of host {_name(answer, seats)} is {off_s:+.1f} s off this host's: its times "
+                "of day in the run are wrong, durations are not: set it, for example with chronyc makestep"
+            )
+
+
+def _here(program: Sequence[str]) -> dict[str, Any]:
+    """Returns the answer of this host."""
+    try:
+        done = subprocess.run(program, capture_output=True, text=True, check=True, timeout=DEADLINE_S)
+        answer: dict[str, Any] = json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise StriderError(
+            f"{program[0]} does not answer on this host: rebuild it", ExitCode.CANNOT_RUN
+        ) from error
+    return answer
+
+
+def _ask(
+    launcher: Launcher, words: Sequence[str], program: Sequence[str], count: int, limit_s: float, tell: Tell
+) -> Answers:
+    """Returns what the processes answer, until all did, the launcher ends, or the time limit passes."""
+    answers = Answers()
+    before = time.time_ns()
+    try:
+        child = subprocess.Popen(
+            [*words, *program],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **launcher.environment},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise StriderError(f"cannot start {launcher.name}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+    process = EngineProcess(child, launcher)
+    try:
+        _listen(child, answers, before, count, limit_s, tell)
+    finally:
+        process.kill()
+        for stream in (child.stdout, child.stderr):
+            if stream:
+                stream.close()
+    return answers
+
+
+def _listen(
+    child: "subprocess.Popen[bytes]", answers: Answers, before: int, count: int, limit_s: float, tell: Tell
+) -> None:
+    rests = {stream.fileno(): b"" for stream in (child.stdout, child.stderr) if stream}
+    with selectors.DefaultSelector() as selector:
+        for descriptor in rests:
+            selector.register(descriptor, selectors.EVENT_READ)
+        end = time.monotonic() + limit_s
+        while selector.get_map() and len(answers.nodes) < count:
+            ready = selector.select(max(0.0, end - time.monotonic()))
+            if not ready:
+                return
+            for key, _ in ready:
+                data = os.read(key.fd, 1 << 16)
+                if not data:
+                    selector.unregister(key.fd)
+                *lines, rests[key.fd] = (rests[key.fd] + data).split(b"\n")
+                for line in lines:
+                    if _hear(line.decode("utf-8", "replace"), answers, before, tell):
+                        end = time.monotonic() + limit_s
+
+
+def _hear(line: str, answers: Answers, before: int, tell: Tell) -> bool:
+    """Notes a line; returns whether it is an answer."""
+    begin = line.find('{"strider_node"')
+    if begin >= 0:
+        try:
+            answer, _ = json.JSONDecoder().raw_decode(line[begin:])
+        except ValueError:
+            return False
+        answers.nodes.append({**answer, "before_ns": before, "after_ns": time.time_ns()})
+        return True
+    if line.strip() and len(answers.said) < _MOST_LINES:
+        answers.said.append(printable(line.strip()))
+        tell(answers.said[-1])
+    return False
+
+
+def _silent(launcher: Launcher, seats: Seats, program: Sequence[str], answers: Answers) -> list[str]:
+    """Returns a line for each host that did not answer, or one if they have no names."""
+    missing = seats.ranks - len(answers.nodes)
+    if missing <= 0:
+        return []
+    if not seats.hosts:
+        return [
+            f"{missing} of {seats.ranks} nodes do not answer within {DEADLINE_S:.0f} s "
+            f"({_words(launcher, answers)}): check the allocation, and that the engine is on all nodes"
+        ]
+    heard = {_name(answer, seats) for answer in answers.nodes}
+    names = [name for name in seats.names if name not in heard]
+    if launcher.name != "mpiexec" or len(names) > MOST_ALONE:
+        shown = ", ".join(names[:MOST_ALONE])
+        return [f"{len(names)} hosts do not answer ({_words(launcher, answers)}): {shown}"]
+    with ThreadPoolExecutor(len(names)) as pool:
+        return [line for line in pool.map(lambda name: _alone(launcher, name, program), names) if line]
+
+
+def _alone(launcher: Launcher, name: str, program: Sequence[str]) -> str:
+    """Asks one host; returns why it does not answer, or an empty text if it does."""
+    words = launcher.words(Seats(1, 1, 1, (Host(name, 1),)))
+    answers = _ask(launcher, words, program, 1, ALONE_S, lambda _: None)
+    if answers.nodes:
+        return ""
+    said = _words(launcher, answers)
+    if program[0] in said or Path(program[0]).name in said:
+        return f"host {name} does not start {program[0]} ({said}): install the same engine there"
+    return (
+        f"host {name} does not answer ({said}): check its name, and that ssh {name} true works without "
+        "a question"
+    )
+
+
+def _words(launcher: Launcher, answers: Answers) -> str:
+    said = " ".join(answers.said) or "no message"
+    return f"{launcher.name}: {said[:_MOST_WORDS]}"
+
+
+def _name(answer: dict[str, Any], seats: Seats) -> str:
+    """Returns the name of a node as on the command line, or its own."""
+    if answer["node"]:
+        return str(answer["node"])
+    rank = str(answer["rank"])
+    known = seats.names[int(rank)] if rank.isdigit() and int(rank) < len(seats.hosts) else ""
+    return known or str(answer["host"])
+
+
+def _reasons(answer: dict[str, Any], name: str, here: dict[str, Any], target: Path, room: Room) -> list[str]:
+    """Returns why a node cannot take part, one line each."""
+    found, place = [], answer["target"]
+    if answer["engine"] != here["engine"] or answer["build"] != here["build"]:
+        versions = f"{answer['engine']} ({answer['build']}) there, {here['engine']} ({here['build']}) here"
+        found.append(f"host {name} has another engine: {versions}: install the same on all hosts")
+    if place["reason"]:
+        return [*found, f"host {name}: {target} is {place['reason']}: mount or create it there"]
+    if not answer["folder"]:
+        found.append(
+            f"host {name}: {target} is another file system than on this host: mount the same one on all hosts"
+        )
+    if place["free_bytes"] < room.space_bytes:
+        found.append(
+            f"host {name}: {target} has {format_bytes_rounded(place['free_bytes'])} free, and a case needs "
+            f"{format_bytes_rounded(room.space_bytes)}: free space there"
+        )
+    available = answer["memory_available_bytes"]
+    if 0 < available < room.memory_bytes:
+        found.append(
+            f"host {name} has {format_bytes_rounded(available)} of memory available, and its ranks need "
+            f"{format_bytes_rounded(room.memory_bytes)}: reduce --per-node"
+        )
+    return found
+
+
+def _clock_off_s(answer: dict[str, Any]) -> float:
+    """Returns how far a clock is off in seconds; 0 within the time limits of the question."""
+    after = (answer["time_ns"] - answer["after_ns"]) / 1e9
+    before = (answer["time_ns"] - answer["before_ns"]) / 1e9
+    if after > CLOCK_S:
+        return float(after)
+    return float(before) if before < -CLOCK_S else 0.0
