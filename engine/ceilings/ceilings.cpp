@@ -53,7 +53,7 @@ std::vector<Crew> crews_of(const Plan& plan, const Nodes& nodes) {
     std::ranges::sort(crew.ranks);
     distinct.insert(std::move(crew));
   }
-  const std::vector<Crew> all(distinct.begin(), distinct.end());
+  std::vector<Crew> all(distinct.begin(), distinct.end());
   if (all.size() <= most_crews) return all;
   std::vector<Crew> some;
   for (std::size_t i = 0; i < most_crews; ++i) some.push_back(all[i * (all.size() - 1) / (most_crews - 1)]);
