@@ -24,7 +24,7 @@ from strider.text import printable
 from strider.units import format_bytes_rounded
 
 DEADLINE_S = 10.0
-"""Time limit in seconds for the first answer, and for each next one."""
+"""Time limit in seconds for all answers; each answer extends it to at least half of it from then on."""
 ALONE_S = 4.0
 """Time limit of each host when those that did not answer are asked one by one."""
 MOST_ALONE = 32
@@ -163,7 +163,7 @@ def _listen(
                 *lines, rests[key.fd] = (rests[key.fd] + data).split(b"\n")
                 for line in lines:
                     if _hear(line.decode("utf-8", "replace"), answers, before, tell):
-                        end = time.monotonic() + limit_s
+                        end = max(end, time.monotonic() + limit_s / 2)
 
 
 def _hear(line: str, answers: Answers, before: int, tell: Tell) -> bool:
