@@ -244,7 +244,7 @@ def line_label(wanted: Wanted, kind: str, depth: int, interface: str) -> str:
 
 def depth_of(case: Case) -> int:
     """Returns the number of requests in flight."""
-    depth = case.common_parameters().get("depth", 1)
+    depth = case.common_parameters.get("depth", 1)
     return depth if isinstance(depth, int) else 1
 
 

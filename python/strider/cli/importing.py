@@ -135,7 +135,7 @@ def verification(run: "Run", summaries: "Sequence[OperationSummary]") -> Iterato
     """
     from strider.report.words.wording import metadata_check_line, verification_line
 
-    if any(case.common_parameters().get("verify", "off") != "off" for case in run.cases.values()):
+    if any(case.common_parameters.get("verify", "off") != "off" for case in run.cases.values()):
         yield from filter(None, [verification_line(run, summaries), metadata_check_line(summaries)])
 
 

@@ -58,7 +58,7 @@ def obstacle(match: Match, labels: tuple[str, str], file_systems: tuple[str, str
     if match.differences:
         return f"{DIFFERENT_WORK}{match.differences}"
     pair = (match.base, match.other)
-    verified = [item.case.common_parameters().get("verify") or "off" for item in pair]
+    verified = [item.case.common_parameters.get("verify") or "off" for item in pair]
     if verified[0] != verified[1]:
         return f"{VERIFIED_DIFFERENTLY}{verified[0]} and {verified[1]}"
     if not all(is_through_target(item.case) for item in pair):

@@ -63,10 +63,10 @@ def options(case: Case) -> dict[str, Option]:
     name = case.interface_name
     return {
         "interface": Option("common", "interface", name),
-        **{f"{name}.{key}": one for key, one in case.interface_options().items()},
+        **{f"{name}.{key}": one for key, one in case.interface_options.items()},
         kind: Option("common", kind, case.shape_name),
-        **case.shape_options(),
-        **case.common_options(),
+        **case.shape_options,
+        **case.common_options,
     }
 
 

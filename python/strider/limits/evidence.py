@@ -94,7 +94,7 @@ class Evidence:
         known = [value for value in spent_s if value is not None]
         if busy_s and known:
             return sum(known) / busy_s
-        depth = self.summary.case.common_parameters().get("depth") or 1
+        depth = self.summary.case.common_parameters.get("depth") or 1
         return float(depth) * self.clients
 
     @property

@@ -36,7 +36,7 @@ def _pace(evidence: Evidence) -> float | None:
     load = evidence.summary.load
     if load is not None:
         return None if load.saturated else ratio(load.achieved, load.offered)
-    limit = evidence.summary.case.common_parameters().get("rate_limit")
+    limit = evidence.summary.case.common_parameters.get("rate_limit")
     if not isinstance(limit, int | float) or limit <= 0:
         return None
     if evidence.summary.case.is_metadata:

@@ -107,7 +107,7 @@ def _rate(summary: OperationSummary) -> float:
 def _alike(summary: OperationSummary) -> str:
     """The key of cases that differ in their arrival rate alone."""
     case = summary.case
-    common = {key: value for key, value in case.common_parameters().items() if key != "arrival_rate"}
+    common = {key: value for key, value in case.common_parameters.items() if key != "arrival_rate"}
     others = (case.name, summary.operation, case.clients, case.order, case.sharing)
     return repr((others, common, case.shape, case.interface))
 

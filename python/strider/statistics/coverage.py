@@ -95,6 +95,6 @@ def _completed(case: Case, sample: Sample, phase: WorkOfPhase, limit: float) -> 
     if sample.deadline is None or not phase.requests:
         return limit
     # In open loop there is no wear-out.
-    evened = case.common_parameters().get("wear_out", True) and sample.arrivals is None
+    evened = case.common_parameters.get("wear_out", True) and sample.arrivals is None
     requests = sample.requests if evened else sample.deadline.requests_per_rank_min * phase.ranks
     return min(limit, requests / phase.requests)

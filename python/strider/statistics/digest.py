@@ -76,7 +76,7 @@ def _data_set(case: Case) -> str:
 
 def workload_key(case: Case) -> str:
     """Everything that defines a case's data, as a comparable text: neither the interface nor how often."""
-    common = {key: value for key, value in case.common_parameters().items() if key not in _NO_DATA}
+    common = {key: value for key, value in case.common_parameters.items() if key not in _NO_DATA}
     common["dataset"] = _data_set(case)
     return json.dumps([case.shape, case.operations, common], sort_keys=True)
 

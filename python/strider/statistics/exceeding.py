@@ -83,7 +83,7 @@ def is_in_memory(file_system: str) -> bool:
 
 def is_through_target(case: Case) -> bool:
     """Whether the bytes of a case go through the file system of the target's directory."""
-    on_volume = case.common_parameters().get("mount") == "listio" or case.interface.get("prefix") == "listio:"
+    on_volume = case.common_parameters.get("mount") == "listio" or case.interface.get("prefix") == "listio:"
     if case.interface_name in _ELSEWHERE or on_volume:
         return False
     return case.interface_name not in OWN_CLIENTS if case.own_client is None else not case.own_client
@@ -145,7 +145,7 @@ def _reached_device(
 ) -> bool:
     """Whether the bytes were at the device when a phase ended, as far as is known."""
     if direction == "write":
-        synced = case.common_parameters().get("sync", "end") != "none"
+        synced = case.common_parameters.get("sync", "end") != "none"
         return synced or _share(samples, counters, _written) >= MOVED
     served = [sample.served_by_storage for sample in samples if sample.served_by_storage is not None]
     if served:

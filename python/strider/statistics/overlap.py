@@ -136,7 +136,7 @@ def overlaps(summaries: Sequence[OperationSummary]) -> dict[tuple[int, str], Ove
 
 
 def _thinks(case: Case) -> float:
-    return float(case.common_parameters().get("think") or 0)
+    return float(case.common_parameters.get("think") or 0)
 
 
 def _work(case: Case) -> str:

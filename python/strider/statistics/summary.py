@@ -437,7 +437,7 @@ def _mean(samples: Sequence[Sample], quantity: Callable[[Sample], float]) -> flo
 
 def _parts(case: Case, samples: Sequence[Sample]) -> list[PartSummary]:
     """The operations of a mix, in the order of the plan."""
-    planned = case.common_parameters().get("mix") or {}
+    planned = case.common_parameters.get("mix") or {}
     by_operation: dict[str, list[tuple[Sample, Part]]] = {operation: [] for operation in planned}
     for sample in samples:
         for part in sample.parts:

@@ -164,7 +164,7 @@ def _of_source(summary: OperationSummary, file_system: str) -> Iterator[_Finding
             yield from _of_reads(summary, "source?" if file_system and not is_behind else "servers?")
         if summary.operation in ("write", "rewrite", *BOTH_WAYS):
             direct = bool(case.interface.get("direct"))
-            if not direct and case.common_parameters().get("sync", "end") == "none":
+            if not direct and case.common_parameters.get("sync", "end") == "none":
                 yield "C", "not synced"
             elif is_behind:
                 # A sync is what they answer; some answer from memory.
@@ -205,7 +205,7 @@ def _of_metadata(summary: OperationSummary, has_servers: bool, is_behind: bool) 
         has_servers: Whether servers have the names.
         is_behind: Whether servers, or a daemon on this machine, answer the syncs.
     """
-    parameters = summary.case.common_parameters()
+    parameters = summary.case.common_parameters
     operations = set(parameters.get("mix") or {}) if summary.operation == "mix" else {summary.operation}
     changes = operations - LOOKUPS
     if operations & LOOKUPS:
@@ -236,5 +236,5 @@ def _of_steadiness(rates: Sequence[float]) -> Iterator[_Finding]:
 
 def _of_verification(summary: OperationSummary) -> Iterator[_Finding]:
     """Generating and checking data is part of the timed phase."""
-    if not summary.case.is_metadata and summary.case.common_parameters().get("verify", "off") != "off":
+    if not summary.case.is_metadata and summary.case.common_parameters.get("verify", "off") != "off":
         yield "C", "verified"

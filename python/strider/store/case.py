@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -72,6 +73,13 @@ class Case(BaseModel):
     own_client: bool | None = None
     description: Description = Field(default_factory=older_description, exclude=True, repr=False)
 
+    def __copy__(self) -> Self:
+        """A copy, without what was derived: `model_copy` gives it other values."""
+        copied = super().__copy__()
+        for name in ("common_parameters", "interface_options", "shape_options", "common_options"):
+            copied.__dict__.pop(name, None)
+        return copied
+
     @property
     def interface_name(self) -> str:
         """Name of the interface, such as `posix`."""
@@ -110,6 +118,7 @@ class Case(BaseModel):
         clients = "1 client" if self.clients == 1 else f"{self.clients} clients"
         return ", ".join(part for part in (self.name, self.shape_name, size, clients) if part)
 
+    @cached_property
     def common_parameters(self) -> Parameters:
         """The parameters that are not the interface's, the pattern's or the tree's (order, sharing, …).
 
@@ -123,19 +132,22 @@ class Case(BaseModel):
             extra["dataset"] = ""
         return own | extra
 
+    @cached_property
     def interface_options(self) -> dict[str, Option]:
         """The interface's parameters by name."""
         return _options("interface", self.interface, self.description.of("interfaces", self.interface_name))
 
+    @cached_property
     def shape_options(self) -> dict[str, Option]:
         """The pattern's or the tree's parameters by name."""
         kind: Literal["trees", "patterns"] = "trees" if self.is_metadata else "patterns"
         return _options("shape", self.shape, self.description.of(kind, self.shape_name))
 
+    @cached_property
     def common_options(self) -> dict[str, Option]:
         """The other parameters by name."""
         known = self.description.tree_case if self.is_metadata else self.description.case
-        return _options("common", self.common_parameters(), by_name(known))
+        return _options("common", self.common_parameters, by_name(known))
 
 
 def _options(

@@ -297,7 +297,7 @@ def _case_title(case: Case) -> dict[str, Json]:
     """A case of a plan in a few words."""
     transfer = case.shape.get("transfer")
     size = format_bytes(transfer) if isinstance(transfer, int) else ""
-    name = case.common_parameters().get("dataset")
+    name = case.common_parameters.get("dataset")
     of_set = f", data set {name}" if name else ""
     title = " ".join(word for word in (case.name, case.interface_name, case.shape_name, size) if word)
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from builders import KIB, MIB, CaseSpec, sweep
@@ -293,3 +294,34 @@ def test_a_number_of_a_pattern_is_said_though_it_is_the_default() -> None:
 def test_a_data_set_is_named_as_one() -> None:
     facets = facets_of([CaseSpec(common={"dataset": "kept"}), CaseSpec(common={"dataset": ""})])
     assert facets.group == {1: "segmented, data set kept", 2: "segmented"}
+
+
+def test_the_work_grows_no_faster_than_the_cases() -> None:
+    def calls(cases: int) -> int:
+        sizes = (KIB * number for number in range(1, cases + 1))
+        specs = [CaseSpec(pattern={"name": "segmented", "transfer": size}) for size in sizes]
+        counted = 0
+
+        def count(_frame: object, event: str, _argument: object) -> None:
+            nonlocal counted
+            counted += event == "call"
+
+        made = cases_of(specs)
+        sys.setprofile(count)
+        try:
+            Facets.of(made)
+        finally:
+            sys.setprofile(None)
+        return counted
+
+    assert calls(80) < 2.5 * calls(40)
+
+
+def test_a_copy_of_a_case_has_options_of_its_own() -> None:
+    case = cases_of([posix(direct=True)])[0]
+    assert case.interface_options["direct"].value is True
+
+    copy = case.model_copy(update={"interface": {**case.interface, "direct": False}})
+
+    assert copy.interface_options["direct"].value is False
+    assert case.interface_options["direct"].value is True

@@ -122,7 +122,7 @@ class TestTheFigures:
         assert sizes == {1, 10, 100, 1024, 10240}
         column = planned("piobench-2006")
         assert {case.shape_name for case in column} == {each.pattern for each in SPATIAL}
-        not_forced = {case.common_parameters()["sync"] for case in [*column, *planned("thesis-2009")]}
+        not_forced = {case.common_parameters["sync"] for case in [*column, *planned("thesis-2009")]}
         assert not_forced == {"none"}, "as PIObench without SyncWrites, and IOR without -e"
 
     def test_the_slides_have_requests_of_btio_and_no_rates(self) -> None:

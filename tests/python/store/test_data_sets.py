@@ -72,7 +72,7 @@ def test_files_of_the_user_have_their_own_name_if_they_stay(tmp_path: Path) -> N
         found = sets_of(run)
         assert [one.title for one in found] == titles
         assert [one.path for one in found] == [f"{run.info.directory}/testfile"] * len(titles)
-        assert run.cases[1].common_parameters()["dataset"] == ""
+        assert run.cases[1].common_parameters["dataset"] == ""
 
 
 def test_files_of_the_user_are_not_compared_with_other_files_of_the_user(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_chosen_sizes_name_the_cases_of_all_targets(tmp_path: Path) -> None:
 
 def test_the_target_is_a_key_of_the_cases(tmp_path: Path) -> None:
     run = load(join(tmp_path / "2026-11-21-050000-both-bbbb", parts_in(tmp_path), COMMON))
-    assert [(case.clients, case.common_parameters()["target"]) for case in run.cases.values()] == [
+    assert [(case.clients, case.common_parameters["target"]) for case in run.cases.values()] == [
         (1, "/mnt/old"),
         (1, "/mnt/new"),
         (2, "/mnt/old"),

@@ -52,7 +52,7 @@ def test_a_case_knows_its_transfer_size_from_the_check_where_the_pattern_has_non
 
 def test_parameters_of_all_cases_are_kept_whatever_their_name(tmp_path: Path) -> None:
     run = load(RunBuilder([CaseSpec(common={"shift": 2, "novelty": "x"})]).write(tmp_path / RUN))
-    parameters = run.cases[1].common_parameters()
+    parameters = run.cases[1].common_parameters
     assert parameters["novelty"] == "x"
     assert (parameters["shift"], parameters["order"], parameters["clients"]) == (2, "forward", 2)
 
@@ -108,12 +108,12 @@ def test_options_are_described_by_the_engine_of_the_run(run_dir: Path) -> None:
     document = {"format": "strider-description", "version": 1, "engine": "9"}
     interfaces = [{"name": "posix", "parameters": [parameter]}]
     (run_dir / "description.json").write_text(json.dumps({**document, "interfaces": interfaces}))
-    option = load(run_dir).cases[1].interface_options()["direct"]
+    option = load(run_dir).cases[1].interface_options["direct"]
     assert (option.kind, option.parameter and option.parameter.default) == ("of a later Strider", True)
 
 
 def test_a_run_without_a_description_has_that_of_the_engines_of_its_time(run_dir: Path) -> None:
-    assert load(run_dir).cases[1].shape_options()["transfer"].kind == "bytes"
+    assert load(run_dir).cases[1].shape_options["transfer"].kind == "bytes"
 
 
 def test_another_document_is_refused(run_dir: Path) -> None:

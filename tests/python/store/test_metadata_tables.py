@@ -102,4 +102,4 @@ def test_a_case_read_back_knows_what_it_is_of(tmp_path: Path) -> None:
     assert not any(case.is_metadata for case in data)
     assert metadata.is_metadata
     assert (metadata.shape_name, metadata.transfer_bytes) == ("balanced", None)
-    assert "tree" not in metadata.common_parameters()
+    assert "tree" not in metadata.common_parameters

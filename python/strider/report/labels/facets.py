@@ -150,8 +150,8 @@ _OF_VOLUME = frozenset({"servers", "transport", "server_rate"})
 
 def _interface(case: Case) -> Options:
     """The options of the interface that have an effect, and the mount on which it works, if any."""
-    own = {name: one for name, one in case.interface_options().items() if not is_needless(case, name)}
-    common = case.common_options()
+    own = {name: one for name, one in case.interface_options.items() if not is_needless(case, name)}
+    common = case.common_options
     return own | {
         name: common[name] for name, off in OF_MOUNT.items() if name in common and common[name].value != off
     }
@@ -170,9 +170,9 @@ def _series(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[
         chosen -= _OF_VOLUME if mounted else frozenset()
         parts = _varying_parts(same, _interface_without(of_names), chosen)
         series |= {case.number: " ".join([case.interface_name, *parts[case.number]]) for case in same}
-    if len(set(series.values())) > 1 or len(by_interface) > 1:
+    if not cases or len(set(series.values())) > 1 or len(by_interface) > 1:
         return series
-    return {number: _common_interface(cases) for number in series}
+    return dict.fromkeys(series, _common_interface(cases))
 
 
 def _common_interface(cases: Sequence[Case]) -> str:
@@ -221,11 +221,15 @@ def _options_of_names(cases: Sequence[Case], of_names: dict[str, frozenset[str]]
     return words
 
 
+def _shape(case: Case) -> Options:
+    return case.shape_options
+
+
 def _common(case: Case) -> Options:
     """What every case has, without clients and without what matters to none of its operations."""
     return {
         name: one
-        for name, one in case.common_options().items()
+        for name, one in case.common_options.items()
         if name not in ("clients", *OF_MOUNT)
         and OF_OPERATION.get(name, case.operations[0]) in case.operations
     }
@@ -244,13 +248,16 @@ def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case]
             value = case.shape.get(name)
             if isinstance(value, bool) or not isinstance(value, int | list | None):
                 return False
-            others = json.dumps({name: one.value for name, one in _common(case).items()}, sort_keys=True)
-            seen[case.transfer_bytes, case.clients, others].add(repr(value))
+            seen[case.transfer_bytes, case.clients, others[case.number]].add(repr(value))
         return all(len(values) == 1 for values in seen.values())
 
+    others = {
+        case.number: json.dumps({name: one.value for name, one in _common(case).items()}, sort_keys=True)
+        for case in cases
+    }
     names = {name for case in cases for name in case.shape}
     hidden = {"transfer"} | {name for name in names if follows(name)}
-    return lambda case: {name: one for name, one in case.shape_options().items() if name not in hidden}
+    return lambda case: {name: one for name, one in case.shape_options.items() if name not in hidden}
 
 
 def _chosen(cases: Sequence[Case], parameters: Callable[[Case], Options]) -> frozenset[str]:
@@ -321,9 +328,9 @@ def _constants(cases: Sequence[Case], series: dict[int, str]) -> list[tuple[str,
         "pattern": lambda case: str(case.pattern.get("name", "")),
         "tree": lambda case: str(case.tree.get("name", "")),
         "transfer": lambda case: "" if case.transfer_bytes is None else format_bytes(case.transfer_bytes),
-        "block": lambda case: "" if case.is_metadata else _asked(case.shape_options(), "block"),
+        "block": lambda case: "" if case.is_metadata else _asked(case.shape_options, "block"),
         "clients": lambda case: str(case.clients),
-        "sharing": lambda case: _asked(case.common_options(), "sharing"),
+        "sharing": lambda case: _asked(case.common_options, "sharing"),
         "order": lambda case: case.order,
         "sync": _sync,
     }
@@ -343,7 +350,7 @@ def _asked(options: Options, name: str) -> str:
 
 def _sync(case: Case) -> str:
     """When written data is made persistent: a rate of writing means nothing without it."""
-    return _asked(case.common_options(), "sync") if _WRITES & set(case.operations) else ""
+    return _asked(case.common_options, "sync") if _WRITES & set(case.operations) else ""
 
 
 def _chosen_options(cases: Sequence[Case], said: frozenset[str]) -> list[tuple[str, str]]:
@@ -355,8 +362,8 @@ def _chosen_options(cases: Sequence[Case], said: frozenset[str]) -> list[tuple[s
     options = [
         (name if len(patterns) == 1 else f"{pattern} {name}", one)
         for pattern, same in patterns.items()
-        for name, one in same[0].shape_options().items()
-        if name in _chosen(same, Case.shape_options) and (name not in said or len(patterns) > 1)
+        for name, one in same[0].shape_options.items()
+        if name in _chosen(same, _shape) and (name not in said or len(patterns) > 1)
     ]
     shared = _chosen(cases, _common) - said
     common = {name: one for case in reversed(cases) for name, one in _common(case).items()}

@@ -53,7 +53,7 @@ def is_default(case: Case, option: Option) -> bool:
 
 
 def _has_no_effect(case: Case, name: str) -> bool:
-    common = case.common_parameters()
+    common = case.common_parameters
     if name in ("wear_out", "deadline_of") and not common.get("deadline"):
         return True
     if name == "ramp" and not common.get("runtime"):

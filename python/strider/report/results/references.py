@@ -255,7 +255,7 @@ def with_published_sizes(case: Case, scale_down: int) -> Case:
         return case
     sizes = {
         name: option.value * scale_down
-        for name, option in case.shape_options().items()
+        for name, option in case.shape_options.items()
         if option.kind == "bytes" and isinstance(option.value, int)
     }
     return case.model_copy(update={"tree" if case.is_metadata else "pattern": {**case.shape, **sizes}})
@@ -279,4 +279,4 @@ def _value(case: Case, key: str) -> object:
         return case.interface.get(option) if case.interface_name == interface else None
     if key == "transfer":
         return case.transfer_bytes
-    return named.get(key, case.common_parameters().get(key, case.pattern.get(key)))
+    return named.get(key, case.common_parameters.get(key, case.pattern.get(key)))

@@ -84,7 +84,7 @@ class Results:
     @cached_property
     def values(self) -> list[RequestValues]:
         """Values that requests of ranks read; empty where none were recorded."""
-        recorded = any(case.common_parameters().get("values") for case in self.run.cases.values())
+        recorded = any(case.common_parameters.get("values") for case in self.run.cases.values())
         return load_events(self.run.directory, RequestValues) if recorded else []
 
     @cached_property

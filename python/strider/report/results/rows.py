@@ -53,7 +53,7 @@ def _as_row(
         "interface": case.interface_name,
         "interface_parameters": _without_name(case.interface),
         **_shape_fields(case),
-        **case.common_parameters(),
+        **case.common_parameters,
         "operation": summary.operation,
         "n": summary.n,
         "starts": sorted({sample.start for sample in summary.samples}),

@@ -326,7 +326,7 @@ def _alike(summary: OperationSummary) -> tuple[str, ...]:
         if key not in ("registration", "strategy", "unregistered")
     }
     return tuple(
-        map(str, (case.name, summary.operation, case.clients, case.common_parameters(), case.pattern, other))
+        map(str, (case.name, summary.operation, case.clients, case.common_parameters, case.pattern, other))
     )
 
 

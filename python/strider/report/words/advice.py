@@ -94,7 +94,7 @@ def _longer(summaries: Sequence[OperationSummary]) -> str:
     lengths = [sample.elapsed_s for summary in summaries for sample in summary.samples]
     middle = median(lengths) if lengths else 0.0
     for key in ("deadline", "runtime"):
-        if all(0 < summary.case.common_parameters().get(key, 0) < LONG_S for summary in summaries):
+        if all(0 < summary.case.common_parameters.get(key, 0) < LONG_S for summary in summaries):
             return f"Measure phases of {LONG_S:.0f} s or more: raise the {key}"
     is_metadata = all(summary.case.is_metadata for summary in summaries)
     what = "items" if is_metadata else _amount(summaries)

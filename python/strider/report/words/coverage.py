@@ -19,7 +19,7 @@ def coverage_remark(run: Run, summaries: Sequence[OperationSummary]) -> str:
     least = min(found, key=lambda one: one.least_bytes / one.bytes)
     name = result_in_words(least.summary.case, least.summary.operation)
     amount = f"{format_bytes_rounded(least.least_bytes)} of {format_bytes_rounded(least.bytes)}"
-    key = "runtime" if least.summary.case.common_parameters().get("runtime") else "deadline"
+    key = "runtime" if least.summary.case.common_parameters.get("runtime") else "deadline"
     verb = "covers" if len(found) == 1 else "cover"
     return (
         f"{plural(len(found), 'result')} {verb} only the data that all ranks completed in an earlier phase, "

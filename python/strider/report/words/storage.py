@@ -76,7 +76,7 @@ def _may_be_direct(case: Case) -> bool:
     """Whether the interface has direct I/O, and all offsets and lengths of the case suit it."""
     if case.is_metadata or not _flag(case, "direct") or "sieve" in case.interface.values():
         return False
-    sizes = [size for option in case.shape_options().values() for size in _sizes(option)]
+    sizes = [size for option in case.shape_options.values() for size in _sizes(option)]
     return bool(sizes) and all(size % _PAGE == 0 for size in sizes)
 
 
@@ -107,4 +107,4 @@ def _reads(case: Case) -> bool:
 
 
 def _common(case: Case, key: str) -> object:
-    return case.common_parameters().get(key)
+    return case.common_parameters.get(key)
