@@ -97,15 +97,15 @@ constexpr Parameter arrival_rate{
 
 constexpr Parameter data_parameters[] = {
     clients,
-    placement,
-    nodes,
-    per_node,
     {"operations", Kind::operations, "[\"write\", \"read\"]",
      "Phases of each repetition, in this order. A case that begins by reading or re-writing gets its files prepared "
      "first, unmeasured."},
     repetitions,
     warmup,
     order,
+    placement,
+    nodes,
+    per_node,
     {"sharing", Kind::sharing, "\"shared\"",
      "One file for all (\"shared\"), one for each rank (\"per-rank\") or node (\"per-node\"), or a number of files "
      "dealt to consecutive ranks."},
@@ -158,15 +158,15 @@ constexpr Parameter data_parameters[] = {
 
 constexpr Parameter tree_parameters[] = {
     clients,
-    placement,
-    nodes,
-    per_node,
     {"operations", Kind::operations, "[\"create\", \"stat\", \"unlink\"]",
      "Phases of each repetition, in this order. Items that a phase needs and no earlier phase has created are created "
      "first, unmeasured. Items left at the end are removed, also unmeasured."},
     repetitions,
     warmup,
     order,
+    placement,
+    nodes,
+    per_node,
     {"sharing", Kind::sharing, "\"shared\"",
      "One tree for all (\"shared\"), one for each rank (\"per-rank\") or node (\"per-node\"), or a number of trees "
      "dealt to consecutive ranks."},

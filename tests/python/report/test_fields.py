@@ -28,6 +28,8 @@ ELSEWHERE = {
     "first_done_s": "the rate until then is shown",
     "involuntary_switches": "those of the nodes are shown",
     "nodes": "the number of nodes is that of the run",
+    "ranks_per_node_max": TABLES,
+    "ranks_per_node_min": TABLES,
     "served_by_storage": "the bytes that storage served are shown, and their share",
     "served_source": TABLES,
     "start_s": TABLES,
