@@ -25,7 +25,7 @@ from strider.units import format_bytes_rounded
 
 DEADLINE_S = 10.0
 """Time limit in seconds for all answers; each answer extends it to at least half of it from then on."""
-ALONE_S = 4.0
+ALONE_S = 3.0
 """Time limit of each host when those that did not answer are asked one by one."""
 MOST_ALONE = 32
 CLOCK_S = 1.0
