@@ -91,7 +91,7 @@ Json phases_of(const Case& test, const Shape& shape, const FileAssignments& assi
 
 Json check_of_tree(const Case& test, const Plan& plan) {
   const auto tree = make_tree_of(test);
-  const FileAssignments assignments(test.sharing, test.clients, planned_nodes(test, plan.ranks, plan.ranks_per_node));
+  const FileAssignments assignments = planned_assignments(test, plan);
   Things made;
   const TreeState& found = test.data_set.state.tree;
   std::uint64_t size = found.file_bytes, largest = tree->file_bytes();
@@ -125,7 +125,7 @@ Json check_of_tree(const Case& test, const Plan& plan) {
 Json check_of(const Case& test, const Plan& plan) {
   if (test.tree != nullptr) return check_of_tree(test, plan);
   const auto pattern = make_pattern_of(test);
-  const FileAssignments assignments(test.sharing, test.clients, planned_nodes(test, plan.ranks, plan.ranks_per_node));
+  const FileAssignments assignments = planned_assignments(test, plan);
   std::uint64_t space = 0, largest = 0;
   if (test.interface->capabilities.stores()) {
     for (std::uint64_t file = 0; file < assignments.files(); ++file) {

@@ -57,7 +57,7 @@ void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out)
   const MetadataOperation& metadata = entry_of(operation).metadata;
   const bool own = metadata.owner == MetadataOperation::Owner::own;
   const auto tree = make_tree_of(test);
-  const FileAssignments assignments(test.sharing, test.clients, planned_nodes(test, plan.ranks, plan.ranks_per_node));
+  const FileAssignments assignments = planned_assignments(test, plan);
   const std::uint32_t acts_as =
       own ? query.rank : readback_rank(test, query.rank, test.warmup, steps_of_shift(entry_of(operation)));
   const FileAssignment assignment = assignments.assignment(acts_as);
@@ -83,7 +83,7 @@ void print_extents(const Plan& plan, const ExtentsQuery& query, std::ostream& ou
   const Operation operation = find_operation(test, query.operation);
   check_rank(test, query.rank);
   const auto pattern = make_pattern_of(test);
-  const FileAssignments assignments(test.sharing, test.clients, planned_nodes(test, plan.ranks, plan.ranks_per_node));
+  const FileAssignments assignments = planned_assignments(test, plan);
   const bool readback = operation == Operation::read || operation == Operation::reread;
   const std::uint32_t acts_as = readback ? readback_rank(test, query.rank, test.warmup) : query.rank;
   const FileAssignment assignment = assignments.assignment(acts_as);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "foundation/error.hpp"
-#include "plan/file_assignments.hpp"
+#include "plan/plan.hpp"
 
 namespace strider {
 namespace {
@@ -154,6 +154,10 @@ std::vector<std::uint32_t> planned_nodes(const Case& test, std::uint32_t ranks, 
   std::vector<std::uint32_t> found = seats_of(test, node_of);
   for (std::uint32_t& seat : found) seat = node_of[seat];
   return found;
+}
+
+FileAssignments planned_assignments(const Case& test, const Plan& plan) {
+  return {test.sharing, test.clients, planned_nodes(test, plan.ranks, plan.ranks_per_node)};
 }
 
 }  // namespace strider

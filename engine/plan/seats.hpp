@@ -5,8 +5,11 @@
 #include <vector>
 
 #include "plan/case.hpp"
+#include "plan/file_assignments.hpp"
 
 namespace strider {
+
+struct Plan;
 
 /// The ranks of the run that take part in a case, in the order of the case's ranks: its rank i is rank `seats[i]` of
 /// the run. The first one is rank 0. Nodes are used in the order of their first ranks. Throws InputError where the
@@ -27,5 +30,8 @@ NodeShares shares_of(std::span<const std::uint32_t> node_of);
 /// The node of each rank of a case as far as a plan tells: with `ranks_per_node` 0, the nodes that the case asks for,
 /// or one. `ranks`: of the run, 0: as many as the case needs. Throws InputError as `seats_of` does.
 std::vector<std::uint32_t> planned_nodes(const Case& test, std::uint32_t ranks, std::uint32_t ranks_per_node);
+
+/// The files of a case's ranks on these nodes.
+FileAssignments planned_assignments(const Case& test, const Plan& plan);
 
 }  // namespace strider

@@ -33,12 +33,6 @@ std::uint64_t hash_text(const std::string& text) {
   return hash;
 }
 
-std::string host_name() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
-
 Address own_address() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
@@ -72,6 +66,12 @@ std::vector<Home> assign_homes(const std::vector<Address>& addresses, std::uint3
 }
 
 }  // namespace
+
+std::string host_name() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
 
 // MPI_Comm_split_type would find the nodes too, but its ranks spin: on an oversubscribed machine it takes seconds.
 Nodes find_nodes(std::uint32_t ranks_per_node, const WaitOptions& waiting) {

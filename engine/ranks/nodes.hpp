@@ -11,6 +11,9 @@
 
 namespace strider {
 
+/// The name of this host, as it has it itself.
+std::string host_name();
+
 /// Where the ranks of the run, or those of a case, run, and which clocks they have. Nodes are numbered in the run;
 /// ranks and clocks among those that take part.
 struct Nodes {

@@ -15,6 +15,8 @@
 #include <thread>
 
 #include "foundation/json_text.hpp"
+#include "measure/memory_copy.hpp"
+#include "ranks/nodes.hpp"
 
 namespace strider {
 namespace {
@@ -36,28 +38,11 @@ std::string rank_of_process() {
   return "";
 }
 
-std::string host_name() {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  return host.data();
-}
-
 std::string first_line(const char* path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
   return line;
-}
-
-/// The value of MemAvailable, see proc_meminfo(5); 0 if unknown.
-std::uint64_t available_memory_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string name, unit;
-  for (std::uint64_t kibibytes = 0; file >> name >> kibibytes;) {
-    if (name == "MemAvailable:") return kibibytes * 1024;
-    std::getline(file, unit);
-  }
-  return 0;
 }
 
 /// FNV-1a of this program, which differs between builds.

@@ -9,6 +9,7 @@
 
 #include "events/events.hpp"
 #include "ranks/interrupt.hpp"
+#include "ranks/nodes.hpp"
 
 namespace strider {
 namespace {
@@ -38,9 +39,7 @@ bool sleep_until(Clock::time_point begin, double until_s, ObserveEnd end) {
 
 void observe_node(const ObserveOptions& options) {
   note_interrupts();
-  char host[256] = {};
-  ::gethostname(host, sizeof host - 1);
-  ObservationStream stream(options.out, host, options.interval_s);
+  ObservationStream stream(options.out, host_name(), options.interval_s);
   const CounterSources sources(options.counters, options.root);
   CounterGroups before = sources.read();
   // The time of a reading is its end, here as below: so the intervals add up to the whole.
