@@ -83,8 +83,7 @@ def preflight(plan: CheckedPlan, description: Description, target: Path, launche
         interface.name for interface in description.interfaces if interface.capabilities.get("storage", True)
     }
     on_storage = [(case, needs) for case, needs in plan.cases if case.interface["name"] in storing]
-    existing = keeping(plan)
-    new = [pair for pair in on_storage if not existing.get(pair[0].case)]
+    new = [pair for pair in _making_files(plan) if pair[0].interface["name"] in storing]
     ending = [pair for pair in new if _ends_by_deadline(pair[0])]
     bounded = [pair for pair in new if not _ends_by_deadline(pair[0])]
     return [
@@ -100,13 +99,18 @@ def preflight(plan: CheckedPlan, description: Description, target: Path, launche
 
 def node_needs(plan: CheckedPlan, launcher: Launcher) -> Room:
     """Returns what a run needs on each node: space of its largest case, memory of the ranks there."""
-    existing = keeping(plan)
-    new = [needs for case, needs in plan.cases if not existing.get(case.case) and not _ends_by_deadline(case)]
-    space_bytes = max((needs.space_bytes for needs in new), default=0)
+    bounded = [needs for case, needs in _making_files(plan) if not _ends_by_deadline(case)]
+    space_bytes = max((needs.space_bytes for needs in bounded), default=0)
     total = plan.suite.plan.ranks
     ranks = launcher.places.seats(total).per_node or 1
     buffers = max(needs.memory_bytes * min(case.clients, ranks) for case, needs in plan.cases)
     return Room(total, space_bytes + SPARE_BYTES if space_bytes else 0, buffers + ranks * RANK_BYTES)
+
+
+def _making_files(plan: CheckedPlan) -> list[_Needing]:
+    """Returns the cases that do not work on files that are there before the run."""
+    existing = keeping(plan)
+    return [pair for pair in plan.cases if not existing.get(pair[0].case)]
 
 
 def raise_errors(findings: list[Finding]) -> None:
