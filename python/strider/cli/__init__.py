@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from strider import __version__
+from strider.cli.cancel import cancel
 from strider.cli.clean import clean
 from strider.cli.compare import compare
 from strider.cli.convert import convert
@@ -35,7 +36,9 @@ from strider.cli.run import run
 from strider.cli.serve import serve
 from strider.cli.setup import setup
 from strider.cli.show import show
+from strider.cli.submit import submit
 from strider.cli.tag import note, tag
+from strider.cli.watch import watch
 from strider.errors import ExitCode, StriderError, in_words
 from strider.text import forbidden, printable, shortened
 
@@ -59,6 +62,9 @@ app = typer.Typer(
 app.command("quick")(quick)
 app.command("run")(run)
 app.command("resume")(resume)
+app.command("submit")(submit)
+app.command("watch")(watch)
+app.command("cancel")(cancel)
 app.command("plan")(plan)
 app.command("list")(list_)
 app.command("show")(show)

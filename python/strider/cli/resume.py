@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from strider.launch.launchers import Places
     from strider.launch.rundir import RunDirectory
     from strider.suite import Plan
+    from strider.suite.checked import CheckedPlan
 
 _REMEDY = "start a new run with strider run"
 
@@ -69,22 +70,63 @@ def resume(
     target, file system or engine differ from those of the run, nothing is measured. Hosts are those of the
     run, unless others are named.
     """
-    from rich.console import Console
-
-    from strider.cli.running import RunOptions, conduct, tell_sizes
     from strider.launch.launchers import places_of
-    from strider.launch.resume import claimed
     from strider.launch.rundir import RunDirectory
     from strider.launch.rundir import store as store_of
     from strider.store import resolve
 
     path = resolve(store_of(store), run).absolute()
-    directory = RunDirectory(path.name, path)
-    typed_s = _seconds(time_limit)
-    places = places_of(hosts, hostfile, nodes, per_node)
+    resume_directory(
+        RunDirectory(path.name, path),
+        _seconds(time_limit),
+        places_of(hosts, hostfile, nodes, per_node),
+        confine,
+        within,
+        anyway=anyway,
+        quiet=quiet,
+        json=json,
+    )
+
+
+def resume_directory(
+    directory: "RunDirectory",
+    typed_s: float | None = None,
+    places: "Places | None" = None,
+    confine: str | None = None,
+    within: list[Path] | None = None,
+    *,
+    anyway: bool = False,
+    is_over: bool = False,
+    quiet: bool = False,
+    json: bool = False,
+) -> None:
+    """Continues a run; see `resume`.
+
+    Args:
+        directory: The run's directory.
+        typed_s: Time limit of this start in seconds; None if not given.
+        places: Where the ranks may be; None: as in the run.
+        confine: Whether the ranks are confined; None: as in the run.
+        within: Directories that may contain the target; None: those of the run.
+        anyway: Whether conditions may differ.
+        is_over: Whether a scheduler has ended the last start, on whichever node it was.
+        quiet: Whether to hide progress.
+        json: Whether to print JSON.
+
+    Raises:
+        StriderError: The run cannot be resumed.
+    """
+    from rich.console import Console
+
+    from strider.cli.running import RunOptions, conduct, tell_sizes
+    from strider.launch.launchers import Places
+    from strider.launch.resume import claimed
+
     console = Console(stderr=True)
-    with claimed(directory):
-        prepared = _prepared(directory, typed_s, places, confine, within, anyway=anyway)
+    with claimed(directory, is_over=is_over):
+        prepared = _prepared(
+            directory, typed_s, places or Places(), confine, within, anyway=anyway, is_over=is_over
+        )
         if prepared is None:
             print(f"{directory.run} is complete: nothing is missing")
             return
@@ -100,6 +142,7 @@ def _prepared(
     within: list[Path] | None,
     *,
     anyway: bool,
+    is_over: bool = False,
 ) -> "Prepared | None":
     """Returns all that is needed to continue a run; None if nothing is missing.
 
@@ -114,8 +157,8 @@ def _prepared(
     from strider.launch.resume import planned_again, require_over
 
     info = _info(directory)
-    require_over(directory, info)
-    if _is_complete(directory, info):
+    require_over(directory, info, is_over=is_over)
+    if _has_all(directory, info):
         return None
     options = info["options"]
     engine = engines.find()
@@ -142,7 +185,14 @@ def _prepared(
         options["remount"],
         Bounds(wish_of(confine or options["confine"]), _bounds(within) or _bounds(options["within"])),
         resumption=_resumption(
-            directory, info, earlier, typed_s, checked.suite.plan.time_limit_s, differing, anyway=anyway
+            directory,
+            info,
+            earlier,
+            typed_s,
+            checked.suite.plan.time_limit_s,
+            differing,
+            anyway=anyway,
+            is_over=is_over,
         ),
     )
 
@@ -167,6 +217,7 @@ def _resumption(
     differing: list[str],
     *,
     anyway: bool,
+    is_over: bool,
 ) -> "Resumption":
     from strider.launch import Resumption
     from strider.launch.resume import limit_of_resumption, status_of_cut
@@ -174,7 +225,16 @@ def _resumption(
     status = status_of_cut(info, earlier)
     limit_s = limit_of_resumption(plan_limit_s, status, earlier, typed_s)
     signal = str(info.get("signal", ""))
-    return Resumption(directory, earlier, status, limit_s, differing, elsewhere=anyway, signal=signal)
+    return Resumption(
+        directory,
+        earlier,
+        status,
+        limit_s,
+        differing,
+        elsewhere=anyway,
+        signal=signal,
+        is_over=is_over,
+    )
 
 
 def _info(directory: "RunDirectory") -> dict[str, Any]:
@@ -197,7 +257,43 @@ def _info(directory: "RunDirectory") -> dict[str, Any]:
     return info
 
 
-def _is_complete(directory: "RunDirectory", info: dict[str, Any]) -> bool:
+def is_complete(directory: "RunDirectory") -> bool:
+    """Returns whether nothing is missing in a run; false if it cannot be read."""
+    try:
+        return _has_all(directory, _info(directory))
+    except StriderError:
+        return False
+
+
+def require_missing(directory: "RunDirectory", *, is_over: bool) -> "tuple[dict[str, Any], CheckedPlan]":
+    """Returns `run.json` and the plan of a run that lacks repetitions and can be resumed.
+
+    Args:
+        directory: The run's directory.
+        is_over: Whether a scheduler has ended the last start, on whichever node it was.
+
+    Raises:
+        StriderError: It is complete, under way, or cannot be resumed.
+    """
+    from strider import engine as engines
+    from strider.launch.resume import planned_again, require_over
+
+    info = _info(directory)
+    require_over(directory, info, is_over=is_over)
+    if _has_all(directory, info):
+        raise StriderError(f"{directory.run} is complete: nothing is missing")
+    return info, planned_again(directory, info, engines.find())
+
+
+def has_ended(directory: "RunDirectory") -> bool:
+    """Returns whether a run has ended by itself, possibly by its time limit; false if it cannot be read."""
+    try:
+        return bool(_info(directory).get("status") == "complete")
+    except StriderError:
+        return False
+
+
+def _has_all(directory: "RunDirectory", info: dict[str, Any]) -> bool:
     """Returns whether all repetitions of a run were measured, or have ended with an error of their case."""
     from strider.store import load
     from strider.store.time_limit import time_limit_cut

@@ -93,6 +93,7 @@ def run(
     fail_on: FailOnOption = None,
     output: PageOption = None,
     store: StoreOption = None,
+    job: Annotated[Path | None, typer.Option("--job", hidden=True)] = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -106,7 +107,6 @@ def run(
     prints their comparison; --threshold, --fail-on and -o are those of strider compare.
     """
     from strider.cli.against import Verdicts, run_against
-    from strider.cli.targets import run_targets
     from strider.launch.launchers import places_of
 
     file, targets = _suite_and_targets(suite, target, against)
@@ -133,8 +133,21 @@ def run(
     if against is not None:
         run_against(file, against, options, Verdicts.of(pairs, threshold, fail_on, output))
     _refuse_without_baseline(pairs, threshold, fail_on, output)
+    _run_here(file, targets, options, find_capacity, job)
+
+
+def _run_here(
+    file: Path, targets: list[str], options: RunOptions, find_capacity: bool, job: Path | None
+) -> None:
+    """Runs a suite without a baseline: on several targets, as the run of a batch job, or alone."""
+    from strider.cli.in_job import run_in_job
+    from strider.cli.targets import run_targets
+
     if len(targets) > 1:
         run_targets(file, targets, options)
+    if job is not None:
+        run_in_job(job, file, options)
+        return
     run_suite(file, options, find_capacity)
 
 

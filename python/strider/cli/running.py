@@ -56,6 +56,7 @@ class RunOptions:
         confine: Whether the ranks are confined.
         within: Directories that may contain the target; empty: any.
         places: Where the ranks may be; None: as the launcher chooses.
+        run_id: Id of the run, known before; empty for a new one.
     """
 
     settings: list[str] = field(default_factory=list)
@@ -75,6 +76,7 @@ class RunOptions:
     confine: str = "auto"
     within: list[Path] = field(default_factory=list)
     places: "Places | None" = None
+    run_id: str = ""
 
 
 def run_suite(file: Path, options: RunOptions, find_capacity: bool = False) -> None:
@@ -104,6 +106,7 @@ class Prepared:
         sizes: Sizes that the suite left open and Strider chose.
         chosen: A line for each of them.
         resumption: The run to continue; None for a new run.
+        run_id: Id of a new run, known before; empty for one with the present time.
     """
 
     checked: "CheckedPlan"
@@ -116,6 +119,7 @@ class Prepared:
     sizes: "Sizes" = field(default_factory=dict)
     chosen: "Sequence[str]" = ()
     resumption: "Resumption | None" = None
+    run_id: str = ""
 
 
 def prepare(
@@ -176,6 +180,7 @@ def prepare(
         bounds,
         sized.sizes,
         sized.sentences,
+        run_id=options.run_id,
     )
 
 
@@ -224,6 +229,7 @@ def perform(
         prepared.remount,
         prepared.bounds,
         prepared.resumption,
+        prepared.run_id,
     )
     _print_errors(outcome, prepared.checked.suite.plan, console)
     return outcome

@@ -37,6 +37,7 @@ class Earlier:
         is_cut: Whether a `cut` event follows the last `run` event.
         end: The `end` event; None if the run was killed.
         last_s: Time of the last event in seconds since the start of the run.
+        used_s: Time of all starts in seconds, without the pauses between them.
         samples: Number of samples of complete repetitions.
         errors: Number of errors of complete repetitions.
         intact_bytes: Length of the events up to the first incomplete line.
@@ -49,6 +50,7 @@ class Earlier:
     is_cut: bool = False
     end: Event | None = None
     last_s: float = 0.0
+    used_s: float = 0.0
     samples: int = 0
     errors: int = 0
     intact_bytes: int = 0
@@ -120,7 +122,10 @@ def read_earlier(path: Path) -> Earlier:
 
 
 def _add(found: Earlier, event: Event) -> None:
-    found.last_s = max(found.last_s, float(event.get("time_s") or 0.0))
+    before_s = found.last_s
+    found.last_s = max(before_s, float(event.get("time_s") or 0.0))
+    if event["event"] not in ("run", "cut"):
+        found.used_s += found.last_s - before_s
     match event["event"]:
         case "run":
             found.runs.append(event)

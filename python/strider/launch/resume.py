@@ -47,6 +47,7 @@ class Resumption:
         differences: Conditions that differ from those of the first start, one line each.
         elsewhere: Whether the ranks may be on other nodes than before.
         signal: Name of the signal that interrupted the last start; empty if none did.
+        is_over: Whether a scheduler has ended the last start, on whichever node it was.
     """
 
     directory: RunDirectory
@@ -56,6 +57,7 @@ class Resumption:
     differences: Sequence[str] = ()
     elsewhere: bool = False
     signal: str = ""
+    is_over: bool = False
 
     @property
     def record(self) -> Path:
@@ -176,8 +178,13 @@ def planned_again(directory: RunDirectory, info: dict[str, Any], engine: Engine)
     return CheckedPlan(Suite(document, plan, [], Changes(list(info.get("set", [])))), result)
 
 
-def remove_earlier_folder(target: Path, run: str) -> None:
+def remove_earlier_folder(target: Path, run: str, *, is_over: bool = False) -> None:
     """Removes the folder that a killed start of a run left in the target.
+
+    Args:
+        target: The target.
+        run: The run.
+        is_over: Whether a scheduler has ended that start, also on another host.
 
     Raises:
         StriderError: It may be in use, is not Strider's, or cannot be removed.
@@ -186,7 +193,7 @@ def remove_earlier_folder(target: Path, run: str) -> None:
     left = next((one for one in leftovers.find(target) if one.path.name == name), None)
     if left is None:
         return
-    if left.state != "abandoned":
+    if left.state != "abandoned" and not (is_over and left.state == "elsewhere"):
         remedy = "check there, then strider clean --force" if left.state == "elsewhere" else "move it away"
         raise StriderError(f"{left.path} is in the way: {left.reason}: {remedy}", ExitCode.CANNOT_RUN)
     problems = leftovers.clean(left).problems
@@ -195,15 +202,20 @@ def remove_earlier_folder(target: Path, run: str) -> None:
 
 
 @contextmanager
-def claimed(directory: RunDirectory) -> Iterator[None]:
+def claimed(directory: RunDirectory, *, is_over: bool = False) -> Iterator[None]:
     """Ensures that one process at a time resumes a run.
+
+    Args:
+        directory: The run's directory.
+        is_over: Whether a scheduler has ended earlier processes on other hosts.
 
     Raises:
         StriderError: Another process resumes it.
     """
     path = directory.path / CLAIM
     other = _marker(path)
-    if other is not None and (other.host != socket.gethostname() or other.lives()):
+    is_elsewhere = other is not None and other.host != socket.gethostname() and not is_over
+    if other is not None and (is_elsewhere or (other.host == socket.gethostname() and other.lives())):
         raise StriderError(
             f"process {other.pid} on {other.host} resumes {directory.run}: wait for its end; if it was "
             f"killed, remove {path}",
@@ -224,18 +236,21 @@ def claimed(directory: RunDirectory) -> Iterator[None]:
             path.unlink(missing_ok=True)
 
 
-def require_over(directory: RunDirectory, info: dict[str, Any]) -> None:
+def require_over(directory: RunDirectory, info: dict[str, Any], *, is_over: bool = False) -> None:
     """Refuses a run that is under way; waits for ranks of a killed run to exit.
 
     Args:
         directory: The run's directory.
         info: `run.json`.
+        is_over: Whether a scheduler has ended earlier processes on other hosts.
 
     Raises:
         StriderError: The run is, or may be, under way.
     """
     process = Marker.of(info.get("process"))
     if "ended" not in info and process is not None:
+        if process.host != socket.gethostname() and is_over:
+            return
         if process.host != socket.gethostname():
             _require_quiet(directory, process.host)
         elif process.lives():

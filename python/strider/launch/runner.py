@@ -140,6 +140,7 @@ def execute(
     remount: Sequence[str] = (),
     bounds: Bounds | None = None,
     resumption: Resumption | None = None,
+    run_id: str = "",
 ) -> Outcome:
     """Runs a plan on its target.
 
@@ -155,6 +156,7 @@ def execute(
         remount: Command that remounts the target before cold reads, in words; empty: none.
         bounds: Limits on what the run may access; None: default.
         resumption: The run to continue; None for a new run.
+        run_id: Id of a new run; empty for one with the present time.
 
     Raises:
         StriderError: The run cannot be started; no files are left in the target.
@@ -165,9 +167,7 @@ def execute(
     target = _examine(checked, engine, launcher, note)
     remove_abandoned()
     started = datetime.now(UTC)
-    run = resumption.directory.run if resumption else rundir.new_run_id(plan.suite.name, started)
-    if resumption:
-        remove_earlier_folder(target, run)
+    run = _run_of(resumption, run_id, target) or rundir.new_run_id(plan.suite.name, started)
     display = Expendable(display)
     with (
         observers(watching.observing, store, note) as observed,
@@ -205,6 +205,15 @@ def _remove(own: folder.Folder, resumption: Resumption | None) -> str | None:
     if resumption:
         resumption.record.unlink(missing_ok=True)
     return leftover
+
+
+def _run_of(resumption: Resumption | None, run_id: str, target: Path) -> str:
+    """Returns the id of the run if it is known; removes the folder that a killed start of it left."""
+    run = resumption.directory.run if resumption else run_id
+    if run:
+        # A known id is that of a job, whose earlier parts have ended.
+        remove_earlier_folder(target, run, is_over=resumption.is_over if resumption else True)
+    return run
 
 
 def _measure(

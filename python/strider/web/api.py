@@ -14,13 +14,13 @@ from strider.launch import check_target
 from strider.store.labels import write_labels
 from strider.units import parse_seconds
 from strider.web import data_sets
+from strider.web.batch import Slurm, SlurmOptions
 from strider.web.continuing import is_cut, require_resumable
 from strider.web.jobs import Jobs
 from strider.web.questions import Nothing, PictureQuestion, SuiteQuestion, SuiteText
 from strider.web.runs import Runs
 from strider.web.saved import SavedSuites
 from strider.web.site import Site, confined_target
-from strider.web.slurm import Slurm, SlurmOptions
 from strider.web.submission import CardOrder, VerifyOrder
 from strider.web.workers import Workers
 

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 
 from strider.errors import ExitCode, StriderError
 from strider.web.api import Api, failure
+from strider.web.batch import Slurm
 from strider.web.continuing import require_resumable
 from strider.web.drawing import Drawing
 from strider.web.guard import Guard, Keys
@@ -24,7 +25,6 @@ from strider.web.questions import SuiteText
 from strider.web.runs import Runs
 from strider.web.saved import SavedSuites
 from strider.web.site import Site, confined_target
-from strider.web.slurm import Slurm
 from strider.web.views import Views
 from strider.web.workers import Workers
 
@@ -51,7 +51,7 @@ def application(site: Site, keys: Keys, by_hand: Callable[[], bool]) -> ASGIApp:
         else:
             await workers.ask("judge", SuiteText(text=job.file.read_text(encoding="utf-8")))
 
-    jobs, slurm = Jobs(site, runs, may_start, by_hand), Slurm(site, runs)
+    jobs, slurm = Jobs(site, runs, may_start, by_hand), Slurm(site)
     saved = SavedSuites(site.store / "suites")
     views = Views(site, runs, jobs, slurm, saved, Drawing(site.store), Streams(runs.directory), keys)
     routes = [

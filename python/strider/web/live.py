@@ -15,10 +15,10 @@ from starlette.types import Receive, Scope, Send
 
 from strider.engine import Json
 from strider.errors import ExitCode, StriderError
+from strider.jobs.following import planned_state
 from strider.launch.messages import message
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail
-from strider.store.load import read_json
 from strider.web.guard import refuse
 
 MOST_STREAMS = 16
@@ -157,18 +157,6 @@ class _Answer(Response):
         finally:
             self._stream.close()
             del self._others[self._stream.name]
-
-
-def planned_state(directory: Path) -> RunState:
-    """State of a run before its first event: its phases with the fewest repetitions, and their deadlines."""
-    try:
-        info, plan = read_json(directory / "run.json"), read_json(directory / "plan.json")
-        phases = {case["case"]: len(case["phases"]) for case in info["check"]["cases"]}
-        times = {case["case"]: case["repetitions"]["min"] + case.get("warmup", 0) for case in plan["cases"]}
-        deadlines = {case["case"]: float(case.get("deadline", 0.0)) for case in plan["cases"]}
-        return RunState(int(sum(phases[case] * times[case] for case in phases)), deadlines=deadlines)
-    except (LookupError, TypeError, ValueError, AttributeError, StriderError):
-        return RunState(0)
 
 
 def _is_sealed(directory: Path) -> bool:

@@ -23,6 +23,7 @@ from strider.suite import ready_made
 from strider.units import format_bytes, format_seconds
 from strider.web import data_sets
 from strider.web.api import read
+from strider.web.batch import Slurm
 from strider.web.continuing import is_cut, is_killed
 from strider.web.drawing import Drawing
 from strider.web.editing import Add, apply
@@ -35,7 +36,6 @@ from strider.web.pages import page
 from strider.web.runs import FILES, ListedRun, Runs
 from strider.web.saved import SavedSuites
 from strider.web.site import Site
-from strider.web.slurm import Slurm
 
 PER_PAGE = 100
 PIECE_BYTES = 1 << 18

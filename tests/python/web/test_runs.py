@@ -12,10 +12,11 @@ from builders import CaseSpec, RunBuilder
 from continued_builders import PAUSE_S, resumed
 from serving import Server
 from strider.errors import StriderError
+from strider.jobs.following import planned_state
 from strider.store import RunSummary
 from strider.store.runs import summarize
 from strider.web import runs as web_runs
-from strider.web.live import follow, planned_state
+from strider.web.live import follow
 from strider.web.runs import Runs
 
 

@@ -1,5 +1,6 @@
 """Slurm, for real: ranks on the nodes of an allocation, and suites that the web page submits."""
 
+import json
 import os
 import stat
 import subprocess
@@ -106,7 +107,7 @@ def server(engine: Engine, slurm: Record, tmp_path: Path) -> Iterator[Server]:
         yield started
         for job in started.ask("GET", "/api/jobs").json():
             started.ask("POST", f"/api/jobs/{job['job']}/cancel", {})
-            started.job(job["job"], "done")
+            started.job(job["job"], "done", "cancelled")
 
 
 def submit(server: Server, text: str, **options: str) -> str:
@@ -129,7 +130,11 @@ def test_a_suite_from_the_page_is_the_one_of_the_command_line(server: Server) ->
     file = server.store.parent / "same.toml"
     file.write_text(text)
     said = subprocess.run(strider_command("plan", file, "--json"), capture_output=True, check=True)
-    assert (run / "plan.json").read_bytes() == said.stdout
+    # The job's time limits the run; all else is the plan of the command line.
+    plan, same = json.loads((run / "plan.json").read_bytes()), json.loads(said.stdout)
+    assert plan.pop("time_limit_s") > 0
+    same.pop("time_limit_s", None)
+    assert plan == same
     assert "complete" in server.ask("GET", "/runs").text
 
 
@@ -153,7 +158,7 @@ def test_a_job_that_waits_is_cancelled(server: Server, slurm: Record) -> None:
     second = submit(server, waiting.replace('"long"', f'"{name}"'), nodes=str(NODES))
     assert server.job(second, "waiting")["run"] == ""
     server.ask("POST", f"/api/jobs/{second}/cancel", {})
-    assert ended(server, second)["run"] == ""
+    assert server.job(second, "cancelled")["run"] == ""
     assert call(slurm, "squeue", "--noheader", "--format=%j").stdout.split() == ["strider-long"]
 
 

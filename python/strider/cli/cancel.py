@@ -1,0 +1,51 @@
+"""`strider cancel`: ends a job, and its run in order."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from strider.cli.options import StoreOption
+from strider.errors import StriderError
+
+if TYPE_CHECKING:
+    from strider.jobs import Cancelled, Job
+
+
+def cancel(
+    job: Annotated[
+        str, typer.Argument(metavar="JOB", help="Job, its number at the scheduler, its run, or latest.")
+    ],
+    store: StoreOption = None,
+) -> None:
+    """End a job: interrupt its run, keep the results, remove its files, then end it at the scheduler.
+
+    A job that waits is taken from the queue. If the run does not end within 90 s, the scheduler ends the job;
+    strider clean then removes what is left in the target.
+    """
+    from strider.jobs import cancel as end
+    from strider.jobs import find
+    from strider.launch.rundir import store as store_of
+
+    place = store_of(store).absolute()
+    found = find(place, job)
+    if found is None:
+        raise StriderError(f'there is no job "{job}" in {place}: check the name, or give --store')
+    for line in told(found, end(found)):
+        print(line)
+
+
+def told(job: "Job", done: "Cancelled") -> list[str]:
+    """Returns what a cancellation did, one line each."""
+    if done.was.is_over:
+        return [f"job {job.id} has ended already: nothing to cancel"]
+    lines = []
+    if done.withdrawn:
+        lines.append(f"taken from the queue: {', '.join(done.withdrawn)}")
+    if done.run_ended:
+        lines.append(f"run {job.record.run} was interrupted: its results are kept, its files are removed")
+    if done.ended:
+        lines.append(
+            f"ended by the scheduler: {', '.join(done.ended)}; the run did not end in time: check the target "
+            "with strider clean"
+        )
+    return [*lines, f"job {job.id} is cancelled"]

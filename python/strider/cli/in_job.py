@@ -1,0 +1,130 @@
+"""`strider run --job`, in the script of a job: begins the run of the job, or resumes it."""
+
+import shutil
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strider.errors import ExitCode, StriderError
+
+if TYPE_CHECKING:
+    from strider.cli.running import RunOptions
+    from strider.jobs import Job
+
+_LEAST_LIMIT_S = 0.001
+"""Of a part that has nothing left of the suite's own time limit: it measures nothing."""
+
+
+def run_in_job(folder: Path, file: Path, options: "RunOptions") -> None:
+    """Begins or resumes the run of a job, and withdraws its further parts once the run is complete.
+
+    Args:
+        folder: The job's folder.
+        file: The suite.
+        options: Options of a run from the command line.
+
+    Raises:
+        StriderError: The job is damaged, or an earlier part of it runs.
+    """
+    from strider.jobs import interrupted_on_request, read
+
+    job = read(folder.absolute())
+    if job.is_cancelled:
+        print(f"job {job.id} is cancelled: nothing is measured")
+        return
+    limit = _limit(job, file, options)
+    with interrupted_on_request(job):
+        try:
+            _begin_or_resume(job, file, options, limit)
+        finally:
+            # A further part would begin with the end of this one.
+            _withdraw_rest(job, limit)
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """The time limit of a part.
+
+    Attributes:
+        seconds: The limit; 0 for none.
+        is_last: Whether the suite's own time limit ends with it, so that no further part measures.
+    """
+
+    seconds: float
+    is_last: bool
+
+
+def _limit(job: "Job", file: Path, options: "RunOptions") -> _Limit:
+    """Returns the smaller of the time of this part and what is left of the suite's own time limit."""
+    from strider import engine as engines
+    from strider.cli.running import clients_of
+    from strider.launch.earlier import read_earlier
+    from strider.suite import Changes, load
+
+    usable_s = job.record.options.usable_s
+    if job.record.continues is not None:  # more time is what its user asks for
+        return _Limit(usable_s, is_last=False)
+    changes = Changes(options.settings, options.target, clients_of(options))
+    whole_s = load(file, engines.find().description, changes).plan.time_limit_s
+    if not whole_s:
+        return _Limit(usable_s, is_last=False)
+    left_s = max(_LEAST_LIMIT_S, whole_s - read_earlier(job.run / "events.jsonl").used_s)
+    is_last = not usable_s or left_s <= usable_s
+    return _Limit(left_s if is_last else usable_s, is_last=is_last)
+
+
+def _begin_or_resume(job: "Job", file: Path, options: "RunOptions", limit: _Limit) -> None:
+    from strider.cli.resume import resume_directory
+    from strider.cli.running import run_suite
+    from strider.jobs import ended_earlier
+    from strider.launch.rundir import RunDirectory
+
+    if not ended_earlier(job):
+        raise StriderError(f"another part of job {job.id} runs: wait for its end", ExitCode.CANNOT_RUN)
+    if not (job.run / "run.json").is_file():
+        shutil.rmtree(job.run, ignore_errors=True)  # an earlier part was killed while it made the run
+        limited = [f"suite.time_limit={limit.seconds:.12g}s"] if limit.seconds else []
+        settings = [*options.settings, *limited]
+        run_suite(file, replace(options, settings=settings, run_id=job.record.run, store=job.store))
+        return
+    directory = RunDirectory(job.record.run, job.run)
+    resume_directory(directory, limit.seconds, anyway=True, is_over=_is_over(job), quiet=options.quiet)
+
+
+def _is_over(job: "Job") -> bool:
+    """Returns whether the scheduler has ended whatever executed the run last, on whichever node."""
+    from strider.store.load import read_json
+
+    before = job.record.continues
+    return before is None or _part(job) > 1 or read_json(job.run / "run.json").get("process") == before
+
+
+def _withdraw_rest(job: "Job", limit: _Limit) -> None:
+    """Takes further parts from the queue if nothing is missing; else they find that themselves, and end."""
+    from strider.cli.resume import has_ended, is_complete
+    from strider.jobs import cancel_rest, read
+    from strider.launch.rundir import RunDirectory
+
+    # The submission may have added numbers since this part began.
+    job = read(job.folder)
+    if len(job.record.numbers) < 2 or not (job.run / "run.json").is_file():
+        return
+    part = _part(job)
+    directory = RunDirectory(job.record.run, job.run)
+    if not part or not (is_complete(directory) or (limit.is_last and has_ended(directory))):
+        return
+    try:
+        cancel_rest(job, part)
+    except StriderError as error:
+        print(f"note: {error.message}: further jobs end by themselves", file=sys.stderr)
+
+
+def _part(job: "Job") -> int:
+    """Returns which part of a job this process is, from 1; 0 if unknown."""
+    import os
+
+    for name in ("SLURM_JOB_ID", "PBS_JOBID"):
+        if os.environ.get(name, "") in job.record.numbers:
+            return job.record.numbers.index(os.environ[name]) + 1
+    return 0

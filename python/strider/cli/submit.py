@@ -1,0 +1,295 @@
+"""`strider submit`: hands a suite to the scheduler of a cluster."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from strider.cli.options import ClientsOption, SetOption, StoreOption, TargetOption
+from strider.errors import ExitCode, StriderError
+
+if TYPE_CHECKING:
+    from strider.jobs import JobOptions, Order
+
+_RATE_BYTES_S, _OPERATIONS_S = 200 << 20, 10_000
+"""Rates of the estimate, those of `strider plan`."""
+
+OptionalSuite = Annotated[
+    str | None,
+    typer.Argument(metavar="[SUITE]", help="Suite file, or name of a predefined suite; none with --resume."),
+]
+ResumeOption = Annotated[
+    str,
+    typer.Option(
+        "--resume",
+        metavar="RUN",
+        help="Measure what is missing in this run, with its suite, target, clients and launcher.",
+    ),
+]
+NodesOption = Annotated[int, typer.Option("--nodes", "-N", metavar="N", min=1, help="Number of nodes.")]
+PerNodeOption = Annotated[
+    int,
+    typer.Option(
+        "--per-node", metavar="M", min=0, help="Ranks on each node (default: as many as the suite needs)."
+    ),
+]
+TimeOption = Annotated[
+    str,
+    typer.Option(
+        "--time",
+        "-t",
+        metavar="TIME",
+        help="Time of a job: 30m, 2h, 1:30:00 or minutes (default: the scheduler's). A suite that does "
+        "not fit becomes several jobs.",
+    ),
+]
+PartitionOption = Annotated[
+    str, typer.Option("--partition", "--queue", "-p", metavar="NAME", help="Partition or queue.")
+]
+AccountOption = Annotated[
+    str, typer.Option("--account", "-A", metavar="NAME", help="Account or project that pays.")
+]
+ExecutorOption = Annotated[
+    str,
+    typer.Option(
+        "--executor",
+        metavar="NAME",
+        help="Scheduler: slurm, pbs, lsf, flux, or local for a process of this machine (default: the "
+        "first that is installed).",
+    ),
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        min=1,
+        max=1000,
+        help="Most jobs that resume one another until the suite is complete (default: twice the number "
+        "that the estimate needs, at most 20). Slurm and PBS only.",
+    ),
+]
+MarginOption = Annotated[
+    str,
+    typer.Option(
+        "--margin",
+        metavar="TIME",
+        help="Part of --time that each job keeps for its start and end (default: 10 %, at least 1 min, "
+        "at most half).",
+    ),
+]
+BatchLauncherOption = Annotated[
+    str,
+    typer.Option(
+        "--launcher", metavar="NAME", help="Launcher of the ranks (default: srun with slurm, or mpiexec)."
+    ),
+]
+ShowOption = Annotated[bool, typer.Option("--show", help="Print the script and submit nothing.")]
+ScriptOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--script",
+        metavar="FILE",
+        help="Submit this script, an edited output of --show, as it is; JOB in its paths becomes the "
+        "folder of the job.",
+    ),
+]
+EditOption = Annotated[
+    bool, typer.Option("--edit", help="Edit the script with $VISUAL or $EDITOR before it is submitted.")
+]
+
+
+def submit(
+    suite: OptionalSuite = None,
+    resume: ResumeOption = "",
+    target: TargetOption = None,
+    clients: ClientsOption = None,
+    settings: SetOption = None,
+    nodes: NodesOption = 1,
+    per_node: PerNodeOption = 0,
+    time: TimeOption = "",
+    partition: PartitionOption = "",
+    account: AccountOption = "",
+    executor: ExecutorOption = "",
+    jobs: JobsOption = None,
+    margin: MarginOption = "",
+    launcher: BatchLauncherOption = "",
+    show: ShowOption = False,
+    script: ScriptOption = None,
+    edit: EditOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Submit a suite to Slurm, PBS, LSF or Flux, and print the job and the run.
+
+    The job is strider run within an allocation. Follow it with strider watch, end it with strider cancel.
+    Its script, suite and output are kept in the store, in .batch/JOB. If the suite does not fit --time, each
+    job measures what fits, and the next one resumes the run.
+    """
+    from strider.jobs import submit as submit_order
+    from strider.launch.rundir import store as store_of
+
+    place = store_of(store).absolute()
+    options = _options(executor, nodes, per_node, time, margin, partition, account)
+    if resume:
+        _refuse_beside_resume(suite=suite, target=target, clients=clients, set=settings, launcher=launcher)
+        order = _continuation(resume, place, options, jobs)
+    elif suite:
+        order = _order(suite, target, clients, settings or [], options, launcher, jobs)
+    else:
+        raise StriderError("name a suite, or a run with --resume RUN")
+    if show:
+        _show(order, place)
+        return
+    if script is not None:
+        from dataclasses import replace
+
+        from strider.text_file import read_text
+
+        if order.jobs > 1:
+            raise StriderError("--script submits one job: raise --time, or add --jobs 1")
+        order = replace(order, script=read_text(script))
+    job = submit_order(order, place, _edit if edit else None)
+    count = len(job.record.numbers)
+    numbers = ", ".join(job.record.numbers)
+    print(f"submitted job {job.id}: {options.executor} {numbers}, run {job.record.run}")
+    if count > 1:
+        print(f"{count} jobs resume one another; those not needed are withdrawn at the end")
+    print(f"follow it: strider watch {job.id}; end it: strider cancel {job.id}")
+
+
+def _options(
+    executor: str, nodes: int, per_node: int, time: str, margin: str, partition: str, account: str
+) -> "JobOptions":
+    from strider.jobs import parse_options
+    from strider.jobs.executors import found
+
+    return parse_options(
+        executor=executor or found(),
+        nodes=nodes,
+        per_node=per_node,
+        time=time,
+        margin=margin,
+        partition=partition,
+        account=account,
+    )
+
+
+def _order(
+    suite: str,
+    target: str | None,
+    clients: str | None,
+    settings: list[str],
+    options: "JobOptions",
+    launcher: str,
+    jobs: int | None,
+) -> "Order":
+    """Returns the checked suite with what it needs.
+
+    Raises:
+        StriderError: The suite or an option is invalid.
+    """
+    from strider import engine as engines
+    from strider.cli.running import RunOptions
+    from strider.cli.sizing import with_chosen_sizes, without_probe
+    from strider.jobs import Order, jobs_needed
+    from strider.launch import check_target
+    from strider.suite import Changes, load, locate
+    from strider.suite.estimate import AssumedRates, estimate
+    from strider.suite.sizes import probed_key
+
+    engine = engines.find()
+    loaded = load(locate(suite), engine.description, Changes(settings, target, clients))
+    # Sizes "auto" are chosen in the job, by a probe there.
+    is_open = bool(probed_key(loaded))
+    sized = without_probe(loaded, engine) if is_open else with_chosen_sizes(loaded, engine, RunOptions())
+    checked = sized.checked
+    place = str(check_target(checked.suite.plan.target))
+    ranks = checked.suite.plan.ranks
+    options.on_each_node(ranks)
+    seconds = estimate(checked, AssumedRates(_RATE_BYTES_S, _OPERATIONS_S)).seconds
+    seconds = min(seconds, checked.suite.plan.time_limit_s or seconds)
+    words = ["--target", place]
+    words += ["--clients", clients] if clients else []
+    words += [word for setting in settings for word in ("--set", setting)]
+    return Order(
+        checked.suite.plan.suite.name,
+        loaded.document.text,
+        ranks,
+        options,
+        words,
+        launcher,
+        jobs_needed(options, seconds, jobs),
+    )
+
+
+def _refuse_beside_resume(**typed: object) -> None:
+    given = [name for name, value in typed.items() if value]
+    if given:
+        names = " and ".join("a suite" if name == "suite" else f"--{name}" for name in given)
+        raise StriderError(f"--resume takes these from the run: leave out {names}")
+
+
+def _continuation(name: str, store: Path, options: "JobOptions", jobs: int | None) -> "Order":
+    """Returns a run that lacks repetitions with what it needs.
+
+    Raises:
+        StriderError: It is complete, under way, or cannot be resumed.
+    """
+    from strider.cli.resume import require_missing
+    from strider.jobs import Order, condition, find, jobs_needed
+    from strider.launch.rundir import RunDirectory
+    from strider.store import resolve
+    from strider.suite.estimate import AssumedRates, estimate
+
+    path = resolve(store, name).absolute()
+    directory = RunDirectory(path.name, path)
+    before = find(store, directory.run)
+    if before is not None and not (now := condition(before)).is_over:
+        raise StriderError(
+            f"job {before.id} of this run is {now.state}: wait for its end, or strider cancel {before.id}"
+        )
+    info, checked = require_missing(directory, is_over=before is not None)
+    plan = checked.suite.plan
+    options.on_each_node(plan.ranks)
+    seconds = estimate(checked, AssumedRates(_RATE_BYTES_S, _OPERATIONS_S)).seconds
+    return Order(
+        plan.suite.name,
+        checked.suite.document.text,
+        plan.ranks,
+        options,
+        ["--target", plan.target],
+        str(info["options"]["launcher"]),
+        jobs_needed(options, seconds, jobs),
+        run=directory.run,
+        last_process=info.get("process") or {},
+    )
+
+
+def _show(order: "Order", store: Path) -> None:
+    """Prints the script of a job."""
+    import sys
+    import tempfile
+
+    from strider.jobs import example
+
+    with tempfile.TemporaryDirectory(prefix="strider-script-") as folder:
+        sys.stdout.write(example(order, store, Path(folder)))
+
+
+def _edit(file: Path) -> None:
+    """Opens a script in the user's editor.
+
+    Raises:
+        StriderError: There is none, or it fails.
+    """
+    import os
+    import shlex
+    import subprocess
+
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    try:
+        done = subprocess.run([*shlex.split(editor), str(file)], check=False)
+    except (OSError, ValueError) as error:
+        raise StriderError(f"cannot start the editor {editor}: set EDITOR", ExitCode.CANNOT_RUN) from error
+    if done.returncode:
+        raise StriderError(f"the editor ended with {done.returncode}: nothing is submitted")

@@ -1,0 +1,36 @@
+"""Jobs: suites that a scheduler runs, through PSI/J; used by the page and the command line.
+
+A job has a folder in the store with its record, its suite, its scripts and its output. So each command, and
+the next server of the page, finds the jobs of earlier ones. A job is one run; if that does not fit the time
+of one job of the scheduler, several of them run after one another, and each resumes the run.
+"""
+
+from strider.jobs.cancelling import Cancelled, cancel, cancel_rest
+from strider.jobs.condition import Condition, condition
+from strider.jobs.following import follow, planned_state
+from strider.jobs.inside import ended_earlier, interrupted_on_request
+from strider.jobs.options import JobOptions, jobs_needed, parse_options
+from strider.jobs.record import Job, all_jobs, find, read
+from strider.jobs.submission import Order, example, submit
+
+__all__ = [
+    "Cancelled",
+    "Condition",
+    "Job",
+    "JobOptions",
+    "Order",
+    "all_jobs",
+    "cancel",
+    "cancel_rest",
+    "condition",
+    "ended_earlier",
+    "example",
+    "find",
+    "follow",
+    "interrupted_on_request",
+    "jobs_needed",
+    "parse_options",
+    "planned_state",
+    "read",
+    "submit",
+]

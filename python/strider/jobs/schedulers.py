@@ -1,0 +1,177 @@
+"""Schedulers, by the executors of PSI/J: it renders their scripts, and knows their commands and answers.
+
+The commands are started here instead of by PSI/J, so that each has a deadline and an edited script can be
+submitted. PSI/J would also poll in a thread and report a job as failed when it does not understand the line
+of another job.
+"""
+
+import io
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from psij import Job as PsijJob
+from psij import JobState, SubmitException
+from psij.executors.batch.batch_scheduler_executor import BatchSchedulerExecutor, InvalidJobStateError
+
+from strider.errors import ExitCode, StriderError
+
+COMMAND_LIMIT_S = 30.0
+_KNOWN_REASON = "NonZeroExitCode"
+
+State = Literal["waiting", "running", "ended", "unknown"]
+_STATES: dict[JobState, State] = {
+    JobState.NEW: "waiting",
+    JobState.QUEUED: "waiting",
+    JobState.ACTIVE: "running",
+}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a scheduler says of a job.
+
+    Attributes:
+        state: `ended` also for a job that it no longer knows; `unknown` where it does not answer.
+        reason: Why the job waits, or why the state is unknown; empty where nothing is known.
+    """
+
+    state: State
+    reason: str = ""
+
+
+class Scheduler(Protocol):
+    """A scheduler."""
+
+    def script(self, job: PsijJob) -> str:
+        """The script of a job."""
+
+    def submit(self, job: PsijJob, script: Path) -> str:
+        """Submits a script; returns the number of its job."""
+
+    def look(self, numbers: list[str]) -> dict[str, Seen]:
+        """The state of jobs by their numbers."""
+
+    def cancel(self, number: str) -> None:
+        """Ends a job, or takes it from the queue; no error if it has ended."""
+
+
+class Batch:
+    """A scheduler with scripts: Slurm, PBS, LSF.
+
+    Args:
+        executor: PSI/J's executor.
+    """
+
+    def __init__(self, executor: BatchSchedulerExecutor) -> None:
+        """Takes what the class describes."""
+        self._executor = executor
+
+    def script(self, job: PsijJob) -> str:
+        """The script as PSI/J renders it."""
+        text = io.StringIO()
+        # PSI/J offers the context of its templates to its own submission only.
+        context = self._executor._create_script_context(job)
+        self._executor.generate_submit_script(job, context, text)
+        return text.getvalue()
+
+    def submit(self, job: PsijJob, script: Path) -> str:
+        """Submits a script, whoever wrote it.
+
+        Raises:
+            StriderError: The scheduler refuses it.
+        """
+        done = _ask(self._executor.get_submit_command(job, script))
+        if done.returncode:
+            raise StriderError(f"the job was not submitted: {_said(done)}", ExitCode.CANNOT_RUN)
+        try:
+            return str(self._executor.job_id_from_submit_output(done.stdout))
+        except (SubmitException, LookupError) as error:
+            raise StriderError(
+                f"unknown answer to a submission: {_said(done)}", ExitCode.CANNOT_RUN
+            ) from error
+
+    def look(self, numbers: list[str]) -> dict[str, Seen]:
+        """The state of jobs by their numbers."""
+        try:
+            done = _ask(self._executor.get_status_command(numbers))
+            output, reasons = self._answer(done.stdout, numbers)
+            found = self._executor.parse_status_output(done.returncode, output)
+        # PSI/J asserts that it knows each state, and raises errors of all kinds at unknown answers.
+        except (StriderError, AssertionError, RuntimeError, LookupError, ValueError) as error:
+            return dict.fromkeys(numbers, Seen("unknown", str(error)[:200] or "unknown answer"))
+        return {
+            number: Seen(
+                _STATES.get(found[number].state, "ended"), reasons.get(number) or found[number].message or ""
+            )
+            if number in found
+            else Seen("ended")
+            for number in numbers
+        }
+
+    def _answer(self, output: str, numbers: list[str]) -> tuple[str, dict[str, str]]:
+        """Returns the answer about jobs in the form that PSI/J reads, and reasons that PSI/J leaves out."""
+        return output, {}
+
+    def cancel(self, number: str) -> None:
+        """Ends a job, or takes it from the queue; no error if it has ended.
+
+        Raises:
+            StriderError: The scheduler refuses.
+        """
+        done = _ask(self._executor.get_cancel_command(number))
+        if not done.returncode:
+            return
+        try:
+            self._executor.process_cancel_command_output(done.returncode, _said(done))
+        except InvalidJobStateError:
+            return
+        except SubmitException as error:
+            if self.look([number])[number].state != "ended":
+                raise StriderError(f"job {number} was not cancelled: {error}", ExitCode.CANNOT_RUN) from error
+
+
+class Slurm(Batch):
+    """Slurm: its answer has the reasons for waiting, and jobs of other kinds."""
+
+    def _answer(self, output: str, numbers: list[str]) -> tuple[str, dict[str, str]]:
+        head, *lines = output.split("\n") if output else [""]
+        rows = [row for row in map(str.split, lines) if len(row) > 1 and row[0] in numbers]
+        reasons = {number: " ".join(rest) for number, _, *rest in rows if rest != ["None"]}
+        # PSI/J reads the reason of failed jobs only, and asserts that it knows it.
+        return "\n".join(
+            [head, *(f"{number} {state} {_KNOWN_REASON}" for number, state, *_ in rows)]
+        ), reasons
+
+
+def _ask(words: list[str]) -> subprocess.CompletedProcess[str]:
+    """Runs a command of a scheduler, without a shell.
+
+    Raises:
+        StriderError: It is missing, or takes too long.
+    """
+    try:
+        return subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=COMMAND_LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise StriderError(
+            f"{words[0]} timed out after {COMMAND_LIMIT_S:g} s: check the scheduler", ExitCode.CANNOT_RUN
+        ) from None
+    except OSError as error:
+        raise StriderError(
+            f"cannot start {words[0]}: {error.strerror}: load the scheduler's module, or choose another "
+            "--executor",
+            ExitCode.CANNOT_RUN,
+        ) from error
+
+
+def _said(done: subprocess.CompletedProcess[str]) -> str:
+    return " ".join(f"{done.stderr}\n{done.stdout}".split())[:500] or f"exit code {done.returncode}"
