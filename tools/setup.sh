@@ -126,6 +126,8 @@ missing_packages() { # the Debian packages of what nobody provides
   has sshd || [ -x /usr/sbin/sshd ] || echo openssh-server
   has ssh || echo openssh-client
   for tool in fio strace chromium; do has $tool || echo $tool; done
+  # Lmod, which conflicts with it, does as well.
+  [ -e /usr/share/modules/init/bash ] || [ -e /usr/share/lmod/lmod/init/bash ] || echo environment-modules
   # Other libraries and servers come only where a test may not be skipped: nobody wants them unasked.
   [ "${STRIDER_REQUIRE_ALL:-}" = 1 ] && [ "$(id -u)" = 0 ] || return 0
   # shellcheck disable=SC2086
