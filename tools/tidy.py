@@ -16,6 +16,8 @@ import lizard
 import wrap
 
 FILE_LINES_WANTED, FILE_LINES_LIMIT = 400, 600
+GENERATED = "Do not edit."
+"""End of the first line of a generated source."""
 FUNCTION_LINES_WANTED, FUNCTION_LINES_LIMIT = 50, 70
 
 MAY_INCLUDE: dict[str, set[str]] = {
@@ -216,7 +218,9 @@ def judge_size(path: str, line: int, what: str, lines: int, wanted: int, limit: 
 
 
 def check_sizes(path: str, text: str) -> Iterator[Finding]:
-    """Files and functions of a length that can be read at once."""
+    """Files and functions of a length that can be read at once; what is generated is not read."""
+    if text.partition("\n")[0].endswith(GENERATED):
+        return
     yield from judge_size(path, 1, "the file", text.count("\n"), FILE_LINES_WANTED, FILE_LINES_LIMIT)
     try:
         found = functions(path, text)

@@ -83,6 +83,7 @@ def test_a_breach_is_found(path: str, text: str, message: str) -> None:
     ("path", "text"),
     [
         ("python/strider/x.py", "x = 1\n" * 600),
+        ("python/strider/x.py", '"""Written by a tool. Do not edit.\n"""\n' + "x = 1\n" * 600),
         ("python/strider/x.py", "def f() -> None:\n" + "    x = 1\n" * 69),
         ("engine/interfaces/mpiio.cpp", "#include <mpi.h>\n"),
         ("engine/runner/x.cpp", '#include <mpi.h>\n#include "plan/plan.hpp"\n'),
