@@ -112,7 +112,11 @@ def python_field(field: FieldSchema, known_phase: bool) -> str:
 def python_class(name: str, about: str, fields: Iterable[tuple[FieldSchema, bool]]) -> str:
     """A record as a class; with each field whether it must not be null although the schema allows it."""
     fields = list(fields)
-    lines = [f"class {name}(Record):", *textwrap.wrap(f'"""{about}', WIDTH - 4), "", "Attributes:"]
+    summary, _, more = about.partition(". ")
+    summary = f"{summary}." if more else about
+    about_lines = textwrap.wrap(f'"""{summary}', WIDTH - 4)
+    about_lines += ["", *textwrap.wrap(more, WIDTH - 4)] if more else []
+    lines = [f"class {name}(Record):", *about_lines, "", "Attributes:"]
     for field, _ in fields:
         text = f"{PYTHON_NAMES.get(field.name, field.name)}: {field.about}"
         lines += textwrap.wrap(text, WIDTH - 8, initial_indent="    ", subsequent_indent="        ")

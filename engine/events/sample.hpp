@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "events/rank_distribution.hpp"
 #include "foundation/field.hpp"
 #include "foundation/units.hpp"
 #include "interfaces/interface.hpp"
@@ -23,12 +24,6 @@ constexpr double amount_of(Unit unit, std::uint64_t bytes, std::uint64_t request
 }
 constexpr double per_second(double amount, double elapsed_s) { return elapsed_s > 0 ? amount / elapsed_s : 0; }
 constexpr double mib_per_second(double bytes, double elapsed_s) { return per_second(bytes / mib, elapsed_s); }
-
-/// A number, and the rank that has it.
-struct RankExtreme {
-  double value = 0;
-  int rank = 0;
-};
 
 /// Percentiles of a histogram.
 struct LatencySummary {
@@ -142,6 +137,7 @@ struct Sample {
     }
   };
   RankRates rank_rates;
+  std::vector<RankDistribution> rank_distributions;
 
   /// How much of what was read came from storage.
   struct Served {
@@ -300,6 +296,10 @@ struct Sample {
   std::optional<Verification> verification;
 
   bool of_data() const { return unit == Unit::bytes; }
+  /// NaN for data.
+  double rate_first_done_requests_s() const {
+    return of_data() ? std::numeric_limits<double>::quiet_NaN() : per_second(first_done_amount, first_done_s);
+  }
 
   static constexpr std::string_view record_name = "Sample";
   static constexpr std::string_view record_about =
@@ -342,10 +342,7 @@ struct Sample {
                                   : std::numeric_limits<double>::quiet_NaN();
             }),
         field({"rate_first_done_requests_s", "The same for metadata; null for data.", Over::none, "null"},
-              [](const Sample& of) {
-                return of.of_data() ? std::numeric_limits<double>::quiet_NaN()
-                                    : per_second(of.first_done_amount, of.first_done_s);
-              }),
+              &Sample::rate_first_done_requests_s),
         field({"requests_s", "`requests` ÷ `elapsed_s`.", Over::none, "null"},
               [](const Sample& of) { return per_second(static_cast<double>(of.requests), of.elapsed_s); })};
   }
@@ -369,6 +366,9 @@ struct Sample {
               [](const Sample& of) { return of.of_data() ? std::optional(of.rank_rates) : std::nullopt; }),
         field({"rank_rate_requests_s", "The same for metadata; null for data.", Over::none, "null"},
               [](const Sample& of) { return of.of_data() ? std::nullopt : std::optional(of.rank_rates); }),
+        field({"rank_distributions", "Distributions over the ranks with work; empty where no rank has work.",
+               Over::none, "[]"},
+              &Sample::rank_distributions),
         field({"deadline", "State at the deadline; null without one.", Over::none, "null"}, &Sample::deadline),
         field({"runtime", "Passes of a phase with a runtime; null without one.", Over::none, "null"}, &Sample::runtime),
         field({"arrivals", "Arrivals of requests; null in closed loop.", Over::none, "null"}, &Sample::arrivals),

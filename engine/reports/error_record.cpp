@@ -147,20 +147,60 @@ ErrorInfo info_of(const ErrorRecord& record) {
   return info;
 }
 
+namespace {
+
+bool are_alike(const ErrorRecord& one, const ErrorRecord& other) {
+  return std::strcmp(one.kind, other.kind) == 0 && std::strcmp(one.call, other.call) == 0 &&
+         std::strcmp(one.blame, other.blame) == 0 && one.error_number == other.error_number;
+}
+
+/// Of errors of one kind: which are shown in full, first one of each likeness, then the first others.
+std::vector<bool> chosen(std::span<const ErrorRecord> errors) {
+  std::vector<bool> shown(errors.size(), false);
+  std::vector<const ErrorRecord*> unlike;
+  for (std::size_t i = 0; i < errors.size() && unlike.size() < errors_shown; ++i) {
+    if (std::ranges::any_of(unlike, [&](const ErrorRecord* known) { return are_alike(*known, errors[i]); })) continue;
+    unlike.push_back(&errors[i]);
+    shown[i] = true;
+  }
+  std::size_t free = errors_shown - unlike.size();
+  for (std::size_t i = 0; i < errors.size() && free > 0; ++i) {
+    if (shown[i]) continue;
+    shown[i] = true;
+    --free;
+  }
+  return shown;
+}
+
+void append_condensed(std::span<const ErrorRecord> errors, std::vector<ErrorRecord>& to) {
+  const std::vector<bool> shown = chosen(errors);
+  const auto first = static_cast<std::ptrdiff_t>(to.size());
+  for (std::size_t i = 0; i < errors.size(); ++i)
+    if (shown[i]) to.push_back(errors[i]);
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    if (shown[i]) continue;
+    const auto like =
+        std::find_if(to.rbegin(), to.rend() - first, [&](const ErrorRecord& one) { return are_alike(one, errors[i]); });
+    (like != to.rend() - first ? *like : to.back()).count += errors[i].count;
+  }
+}
+
+}  // namespace
+
 std::vector<ErrorRecord> condense(std::vector<ErrorRecord> errors) {
   const auto position = [](const ErrorRecord& error) {
     return std::pair(std::strcmp(error.kind, "io") != 0, error.rank);
   };
   std::stable_sort(errors.begin(), errors.end(),
                    [&](const ErrorRecord& a, const ErrorRecord& b) { return position(a) < position(b); });
-  std::vector<ErrorRecord> shown;
-  std::size_t of_kind = 0;
-  for (const ErrorRecord& error : errors) {
-    if (!shown.empty() && std::strcmp(shown.back().kind, error.kind) != 0) of_kind = 0;
-    if (of_kind++ < errors_shown) shown.push_back(error);
-    else shown.back().count += error.count;
+  std::vector<ErrorRecord> condensed;
+  for (auto begin = errors.begin(); begin != errors.end();) {
+    const auto end = std::find_if(begin, errors.end(),
+                                  [&](const ErrorRecord& error) { return std::strcmp(error.kind, begin->kind) != 0; });
+    append_condensed(std::span(begin, end), condensed);
+    begin = end;
   }
-  return shown;
+  return condensed;
 }
 
 }  // namespace strider

@@ -42,8 +42,9 @@ ErrorRecord describe_outside(const ByteMismatch& mismatch, int rank, const std::
 void set_server(ErrorRecord& record, const std::string& server);
 /// What the event stream says of it.
 ErrorInfo info_of(const ErrorRecord& record);
-/// The first errors of each kind in full, by rank; the last of them counts those left out. Errors of storage come
-/// first: they are why there is no sample.
+/// The first errors of each kind in full, by rank, among them one of each likeness (call, error number, class) as far
+/// as these fit. A like one counts those left out. Errors of storage come first: they are why there is no sample. What
+/// is condensed already may be condensed again with others.
 std::vector<ErrorRecord> condense(std::vector<ErrorRecord> errors);
 
 }  // namespace strider

@@ -6,6 +6,8 @@
 #include "foundation/random.hpp"
 #include "ranks/exchange.hpp"
 #include "reports/clock_rows.hpp"
+#include "reports/errors.hpp"
+#include "reports/rank_distributions.hpp"
 #include "reports/reduction.hpp"
 #include "reports/timelines.hpp"
 #include "reports/values.hpp"
@@ -13,7 +15,9 @@
 namespace strider {
 namespace {
 
-constexpr int error_tag = 914;
+/// Up to so many clients each rank has a row in the events of a phase; for more, the distributions stand for them, so
+/// that the events do not grow with the number of ranks. As of timelines.
+constexpr std::uint32_t most_ranks_one_by_one = 64;
 constexpr double no_rank = std::numeric_limits<double>::infinity();  ///< a minimum over no ranks
 
 /// When ranks began and ended, in seconds since the run's start, and how; all ranks learn it.
@@ -23,12 +27,14 @@ struct Ends {
   double news_s;                                       ///< that a start takes to reach all
   double failed, interrupted;                          ///< 1: a rank is
   double fewest_capped_requests;                       ///< of ranks that did not do all they had
+  RankQuantities bounds;                               ///< of the quantities of all ranks
 
   void reduce(MPI_Comm communicator, const WaitOptions& waiting) {
     Reduction reduction;
     for (double* each : {&first_begin_s, &first_end_s, &fewest_capped_requests}) reduction.least(*each);
     for (double* each : {&last_begin_s, &last_end_s, &last_working_end_s, &news_s, &failed, &interrupted})
       reduction.most(*each);
+    for (double& each : bounds) reduction.most(each);
     reduction.to_all(communicator, waiting);
     if (first_end_s < no_rank) return;
     first_end_s = last_end_s;
@@ -38,11 +44,11 @@ struct Ends {
 
 /// Sums over ranks that are in no sample.
 struct Aside {
-  std::uint64_t error_records = 0, uncounted_ranks = 0, working_ranks = 0;
+  std::uint64_t uncounted_ranks = 0, working_ranks = 0;
   StorageTraffic traffic;
 
   void add_to(Reduction& reduction) {
-    for (std::uint64_t* each : {&error_records, &uncounted_ranks, &working_ranks}) reduction.sum(*each);
+    for (std::uint64_t* each : {&uncounted_ranks, &working_ranks}) reduction.sum(*each);
     for (Moved* each : {&traffic.client, &traffic.network, &traffic.block}) {
       reduction.sum(each->read);
       reduction.sum(each->written);
@@ -133,22 +139,23 @@ class Report {
         // A rank that did all it had does not limit the others.
         .fewest_capped_requests =
             tally_.all_requests() < part_.had_requests ? static_cast<double>(tally_.all_requests()) : no_rank,
+        .bounds = {},
     };
+    ends_.bounds = mine_.bounds = quantities_of(row(), rate());
   }
 
   /// On rank 0 the sample is that of all ranks then. Every rank has the same optional records in it.
   void reduce() {
     fill_sample();
     fill_optional_records();
-    Aside aside{.error_records = part_.errors.size() + part_.findings.size(),
-                .uncounted_ranks = part_.calls ? 0U : 1U,
-                .working_ranks = works() ? 1U : 0U,
-                .traffic = counters_.storage()};
+    Aside aside{
+        .uncounted_ranks = part_.calls ? 0U : 1U, .working_ranks = works() ? 1U : 0U, .traffic = counters_.storage()};
     Reduction reduction;
     reduction.add(sample_);
     reduction.add(sample_.rank_rates);
     reduction.add(sample_.latency);
     for (SamplePart& part : sample_.parts) reduction.add(part.latency);
+    for (RankDistribution& distribution : sample_.rank_distributions) reduction.add(distribution.counts);
     reduction.sum(sample_.first_done_amount);
     aside.add_to(reduction);
     reduction.to_first(task_.communicator, waiting_);
@@ -180,10 +187,21 @@ class Report {
     sample_.latency = LatencyCounts::of(tally_.latency_ns);
     for (const MixTally& part : part_.parts)
       sample_.parts.push_back({name_of(part.operation), part.requests, part.bytes, LatencyCounts::of(part.latency_ns)});
-    if (!works()) return;
+    fill_distributions();
+    if (works()) sample_.rank_rates = {{rate(), rank_}, rate(), {rate(), rank_}};
+  }
+
+  void fill_distributions() {
+    RankQuantities mine = mine_.bounds, bounds = ends_.bounds;
+    count_from(ends_.first_begin_s, mine);
+    count_from(ends_.first_begin_s, bounds);
+    sample_.rank_distributions = distributions_of(mine, bounds, task_.unit, rank_, works());
+  }
+
+  /// Of this rank, in the unit of the sample.
+  double rate() const {
     const double elapsed_s = counted_s(static_cast<double>(part_.end_ns - part_.begin_ns) * 1e-9);
-    const double rate = per_second(amount_of(task_.unit, tally_.bytes, tally_.requests), elapsed_s);
-    sample_.rank_rates = {{rate, rank_}, rate, {rate, rank_}};
+    return per_second(amount_of(task_.unit, tally_.bytes, tally_.requests), elapsed_s);
   }
 
   void fill_optional_records() {
@@ -222,7 +240,14 @@ class Report {
     return part_.end_ns - static_cast<std::uint64_t>(std::max(0.0, (mine_.last_end_s - instant_s) * 1e9));
   }
 
+  /// On rank 0, where each rank has a row.
   std::vector<RankRow> gather_rows() const {
+    const bool asked = context_.timelines.scope == TimelineScope::rank;
+    if (task_.test->clients > most_ranks_one_by_one && !asked) return {};
+    return gather(row(), task_.communicator, waiting_);
+  }
+
+  RankRow row() const {
     RankRow row{};
     row.bytes = tally_.bytes;
     row.requests = tally_.requests;
@@ -238,23 +263,14 @@ class Report {
     row.rank = static_cast<std::uint32_t>(rank_);
     row.node = context_.nodes.mine;
     if (part_.digest) row.digest = *part_.digest, row.has_digest = 1;
-    return gather(row, task_.communicator, waiting_);
+    return row;
   }
 
   /// On rank 0: the errors of all ranks, the first ones in full.
   std::vector<ErrorRecord> gather_errors() {
     std::vector<ErrorRecord> mine = part_.errors;
     mine.insert(mine.end(), part_.findings.begin(), part_.findings.end());
-    if (rank_ != 0) {
-      for (const ErrorRecord& record : mine) send(std::span(&record, 1), 0, error_tag, task_.communicator, waiting_);
-      return {};
-    }
-    for (std::uint64_t more = aside_.error_records - mine.size(); more > 0; --more) {
-      ErrorRecord record{};
-      receive(std::span(&record, 1), MPI_ANY_SOURCE, error_tag, task_.communicator, waiting_);
-      mine.push_back(record);
-    }
-    return condense(std::move(mine));
+    return bring_errors_to_first(std::move(mine), task_.communicator, waiting_);
   }
 
   /// What of the bytes of a reading phase came from storage; a writing phase shows which counters can be believed.
@@ -287,6 +303,7 @@ class Report {
     std::erase_if(sample_.parts, [](const SamplePart& part) { return part.requests == 0; });
     if (aside_.working_ranks > 0) sample_.rank_rates.mean /= static_cast<double>(aside_.working_ranks);
     else sample_.rank_rates = {{0, 0}, 0, {0, 0}};
+    complete(sample_.rank_distributions, context_.nodes.of_rank);
     if (aside_.uncounted_ranks > 0) sample_.calls.reset();
     if (!part_.verification) sample_.verification.reset();
     if (!part_.digest) sample_.digest.reset();

@@ -28,6 +28,7 @@ class Reduction {
   }
 
   void add(LatencyCounts& latency);
+  void add(ScaledCounts& counts) { sums_.emplace_back(counts.counts()); }
 
   /// Brings the results to all ranks. Throws StallError.
   void to_all(MPI_Comm communicator, const WaitOptions& waiting) { bring(To::all, communicator, waiting); }

@@ -29,6 +29,7 @@ class Rows(StrEnum):
     RESULTS = "results"
     SAMPLES = "samples"
     PARTS = "parts"
+    DISTRIBUTIONS = "distributions"
     RANKS = "ranks"
     TIMELINES = "timelines"
     CLOCKS = "clocks"
@@ -46,7 +47,8 @@ def export(
         typer.Option(
             "--rows",
             help="One row per: operation of a case (medians, means, intervals), sample, operation of a "
-            "mix, rank, timeline interval, clock, node counter, request with its values, error, or case.",
+            "mix, quantity of the ranks (distributions), rank, timeline interval, clock, node counter, "
+            "request with its values, error, or case.",
         ),
     ] = Rows.SAMPLES,
     output: Annotated[

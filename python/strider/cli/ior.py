@@ -51,5 +51,8 @@ def ior(
     imported = read_command(
         arguments or [], importing.surroundings(tasks, tasks_per_node, places, keeps_files=suite is None)
     )
-    options = RunOptions(launcher=launcher, store=store, quiet=quiet, json=json, places=places)
+    # IOR's columns come from the rows of all tasks, also of more than 64.
+    options = RunOptions(
+        launcher=launcher, store=store, quiet=quiet, json=json, places=places, timeline="rank"
+    )
     importing.run_or_write(imported, suite, options)

@@ -131,7 +131,7 @@ TimelineOption = Annotated[
         "--timeline",
         metavar="SCOPE",
         help="Record rate and latency over time: none, node (sum of its ranks), rank, or auto (rank up to "
-        "64 clients, node above).",
+        "64 clients, node above). With rank, each rank also has a row of its own above 64 clients.",
     ),
 ]
 TimelineIntervalOption = Annotated[

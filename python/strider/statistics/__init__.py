@@ -3,6 +3,7 @@
 from strider.statistics.counters import CounterSummary
 from strider.statistics.digest import DigestComparison, compare_digests
 from strider.statistics.distribution import Distribution, Interval, describe
+from strider.statistics.last_in_phases import last_ranks, stragglers
 from strider.statistics.levels import Levels, levels, resemblance
 from strider.statistics.overlap import Overlap, overlaps
 from strider.statistics.ratio import (
@@ -17,7 +18,7 @@ from strider.statistics.ratio import (
 from strider.statistics.request_values import ValueComparison, ValueDifference, compare_values
 from strider.statistics.spells import Spell, slow_spell
 from strider.statistics.steadiness import Outlier, Trend, outliers, trends
-from strider.statistics.stragglers import LastRank, Straggler, Uneven, last_ranks, stragglers, uneven
+from strider.statistics.stragglers import LastRank, Straggler, Uneven, uneven
 from strider.statistics.summary import CallSummary, OperationSummary, file_checks, summarize
 from strider.statistics.trust import Grade, Trust, grade_of, is_trusted
 

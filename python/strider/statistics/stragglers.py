@@ -76,13 +76,14 @@ class LastRank:
         node: Name of its node, `node_number` its number.
         done_s: When it finished, seconds after the phase's start.
         lateness: When it finished ÷ the median of when the others did, from the phase's start.
-        late_ranks: Number of ranks that were late.
+        late_ranks: Number of ranks that were late; None without rows of ranks.
         whole_node: Whether the late ranks are all those of one node of several.
         lost: Share of the rate that was lost: what the phase would have been shorter by if the late ranks had
-            finished with the others; 0 where none was late.
-        times_s: When each rank with work finished, by rank.
+            finished with the others; 0 where none was late; None without rows of ranks.
+        times_s: When each rank with work finished, by rank; empty without rows of ranks.
         nodes: Number of the node of each, in the same order.
         equal_work: Whether all had the same work, within a tenth.
+        ranks: Number of ranks with work.
     """
 
     repetition: int
@@ -91,12 +92,13 @@ class LastRank:
     node_number: int
     done_s: float
     lateness: float
-    late_ranks: int
+    late_ranks: int | None
     whole_node: bool
-    lost: float
+    lost: float | None
     times_s: Mapping[int, float] = field(default_factory=dict, repr=False)
     nodes: Sequence[int] = field(default=(), repr=False)
     equal_work: bool = True
+    ranks: int = 0
 
 
 @dataclass(frozen=True)
@@ -109,10 +111,12 @@ class Straggler:
         rank: None where it is a whole node.
         times: In how many of `n` phases it was late by `LATE`.
         n: Phases of the case that were judged.
-        lateness: How many times as long as the median of the others it took, geometric mean over them.
-        lost: Mean share of the rate over them.
+        lateness: How many times as long as the median of the others it took, geometric mean over them; over
+            the phases in which it was the last without rows of ranks.
+        lost: Mean share of the rate over them; None without rows of ranks.
         worst: The phase in which it cost most, with this rank or node as the last.
         p_value: For all cases of the run together.
+        last: In how many phases it was the last; None where all ranks have rows.
     """
 
     case: Case
@@ -123,9 +127,10 @@ class Straggler:
     times: int
     n: int
     lateness: float
-    lost: float
+    lost: float | None
     worst: LastRank
     p_value: float
+    last: int | None = None
 
 
 @dataclass(frozen=True)
@@ -187,6 +192,7 @@ def _last_rank(run: Run, row: dict[str, Any]) -> LastRank:
         times_s=dict(zip(row["ranks"], row["done_s"], strict=True)),
         nodes=nodes,
         equal_work=row["most"] <= _EQUAL_WORK * row["least"],
+        ranks=len(row["ranks"]),
     )
 
 
@@ -346,7 +352,7 @@ def stragglers(run: Run, last: dict[Phase, LastRank]) -> list[Straggler]:
             for column, _, p_value in slow[place]
             if group.nodes[column] not in taken
         ]
-    return sorted(found, key=lambda straggler: -straggler.lost)
+    return sorted(found, key=lambda straggler: -(straggler.lost or 0.0))
 
 
 def uneven(run: Run, last: dict[Phase, LastRank]) -> list[Uneven]:
@@ -368,7 +374,7 @@ def _groups(run: Run, last: dict[Phase, LastRank]) -> Iterator[_Group]:
             samples[sample.case].append(sample)
     for number, own in samples.items():
         known = [(s, last[_phase(s)]) for s in own if _phase(s) in last]
-        fit = [(s, one) for s, one in known if one.equal_work and one.done_s >= SHORT_S]
+        fit = [(s, one) for s, one in known if one.times_s and one.equal_work and one.done_s >= SHORT_S]
         if not fit:
             continue
         ranks = Counter(tuple(one.times_s) for _, one in fit).most_common(1)[0][0]

@@ -28,7 +28,9 @@ class CounterGroup(Record):
 
 
 class Latency(Record):
-    """Latencies of the requests of all ranks. A percentile is the middle of its bucket, within min and max.
+    """Latencies of the requests of all ranks.
+
+    A percentile is the middle of its bucket, within min and max.
 
     Attributes:
         count: Requests.
@@ -99,6 +101,45 @@ class RankRates(Record):
     mean: Unsigned
     max: Unsigned
     max_rank: int
+
+
+class RankDistribution(Record):
+    """Distribution of a quantity over the ranks with work in a phase, in the unit of the quantity.
+
+    Percentiles are within 1 %, or within 1/65536 of the maximum.
+
+    Attributes:
+        quantity: Name of the quantity: a field of `RankRow` (`start_s` and `end_s` here count from the
+            start of the phase), or `rate_mib_s` (metadata: `rate_requests_s`).
+        ranks: Ranks with work.
+        mean: Mean.
+        min: Minimum.
+        min_rank: Rank with the minimum.
+        min_node: Node of this rank.
+        p05: 5th percentile.
+        p25: 25th percentile.
+        p50: Median.
+        p75: 75th percentile.
+        p95: 95th percentile.
+        max: Maximum.
+        max_rank: Rank with the maximum.
+        max_node: Node of this rank.
+    """
+
+    quantity: str
+    ranks: Count
+    mean: Unsigned
+    min: Unsigned
+    min_rank: int
+    min_node: int
+    p05: Unsigned
+    p25: Unsigned
+    p50: Unsigned
+    p75: Unsigned
+    p95: Unsigned
+    max: Unsigned
+    max_rank: int
+    max_node: int
 
 
 class Deadline(Record):
@@ -249,6 +290,7 @@ class Sample(Record):
         parts: Operations of a mix; empty for other phases.
         rank_rate_mib_s: Rates of ranks; null for metadata.
         rank_rate_requests_s: The same for metadata; null for data.
+        rank_distributions: Distributions over the ranks with work; empty where no rank has work.
         deadline: State at the deadline; null without one.
         runtime: Passes of a phase with a runtime; null without one.
         arrivals: Arrivals of requests; null in closed loop.
@@ -307,6 +349,7 @@ class Sample(Record):
     parts: list[Part] = []
     rank_rate_mib_s: RankRates | None = None
     rank_rate_requests_s: RankRates | None = None
+    rank_distributions: list[RankDistribution] = []
     deadline: Deadline | None = None
     runtime: Runtime | None = None
     arrivals: Arrivals | None = None

@@ -68,6 +68,7 @@ _DIRECTORY = "parse_dirpath(filename)"
 _EVENT_OF_TABLE = {
     "samples": "sample",
     "parts": "sample",
+    "distributions": "sample",
     "ranks": "rank",
     "clocks": "clock",
     "timelines": "timeline",
@@ -80,7 +81,7 @@ _EVENT_OF_TABLE = {
 _ADDED = {"samples": frozenset({"start"})}
 
 #: Fields that are tables of their own.
-_OWN_TABLES = {"samples": ("parts",)}
+_OWN_TABLES = {"samples": ("parts", "rank_distributions")}
 
 _CASE_COLUMNS = (
     'case_name, interface, pattern, tree, transfer_bytes, "order", sharing, '
@@ -90,6 +91,7 @@ _CASE_COLUMNS = (
 ORDER = {
     "samples": "ORDER BY start_s",
     "parts": "ORDER BY start_s, part",
+    "distributions": 'ORDER BY "case", repetition, operation, quantity',
     "ranks": 'ORDER BY "case", repetition, start_s, rank',
     "counters": 'ORDER BY "case", repetition, operation, node, source, instance, counter',
     "clocks": 'ORDER BY "case", repetition, operation, node',
@@ -183,6 +185,20 @@ SELECT runs.run, event."case", event.repetition, event.warmup, event.operation, 
     event.measured, event.valid, event.start_s, part.requests, part.requests / event.elapsed_s AS requests_s,
     {columns}
 FROM (SELECT *, unnest(parts) AS part FROM {_judged("parts", run_dirs)} WHERE event = 'sample') AS event
+    JOIN runs USING (directory)
+"""  # noqa: S608 - names of ours
+
+
+def create_distributions(run_dirs: Sequence[Path]) -> str:
+    """The view `distributions`: one row per quantity of the ranks and sample, from event streams."""
+    fields = results_schema().records["RankDistribution"].fields
+    columns = ", ".join(f'one."{each.name}"' for each in fields)
+    return f"""
+CREATE VIEW distributions AS
+SELECT runs.run, event."case", event.repetition, event.warmup, event.operation, event.measured, event.valid,
+    {columns}
+FROM (SELECT *, unnest(rank_distributions) AS one
+        FROM {_judged("distributions", run_dirs)} WHERE event = 'sample') AS event
     JOIN runs USING (directory)
 """  # noqa: S608 - names of ours
 

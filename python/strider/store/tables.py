@@ -24,7 +24,18 @@ from strider.store.load import check_versions, check_whole
 if TYPE_CHECKING:
     import duckdb
 
-Table = Literal["samples", "parts", "ranks", "timelines", "clocks", "counters", "requests", "errors", "cases"]
+Table = Literal[
+    "samples",
+    "parts",
+    "distributions",
+    "ranks",
+    "timelines",
+    "clocks",
+    "counters",
+    "requests",
+    "errors",
+    "cases",
+]
 ExportFormat = Literal["csv", "json", "parquet"]
 
 _DERIVED: tuple[Table, ...] = ("samples", "ranks", "timelines")
@@ -68,8 +79,8 @@ def query(run_dirs: Sequence[Path], statement: str) -> list[dict[str, Any]]:
 
     Args:
         run_dirs: Run directories.
-        statement: DuckDB SQL over the views `samples`, `parts`, `ranks`, `timelines`, `clocks`, `counters`,
-            `requests`, `errors`, `cases` (each with a column `run`) and `runs`.
+        statement: DuckDB SQL over the views `samples`, `parts`, `distributions`, `ranks`, `timelines`,
+            `clocks`, `counters`, `requests`, `errors`, `cases` (each with a column `run`) and `runs`.
 
     Returns:
         One dictionary per row, keyed by column name.
@@ -172,6 +183,7 @@ def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConn
     for table in ("clocks", "errors"):
         connection.execute(sql.create_view(table, with_events, []))
     connection.execute(sql.create_parts(with_events))
+    connection.execute(sql.create_distributions(with_events))
     connection.execute(sql.create_counters(with_events))
     connection.execute(sql.create_requests(with_events))
     return connection

@@ -69,6 +69,7 @@ TEST_F(ReductionOverRanks, EachFieldAsItIsDeclared) {
   expect_each_field_reduced_as_declared<Sample::OpenLoop>(rank, ranks, waiting);
   expect_each_field_reduced_as_declared<Sample::Verification>(rank, ranks, waiting);
   expect_each_field_reduced_as_declared<Sample::RankRates>(rank, ranks, waiting);
+  expect_each_field_reduced_as_declared<RankDistribution>(rank, ranks, waiting);
   expect_each_field_reduced_as_declared<SamplePart>(rank, ranks, waiting);
   expect_each_field_reduced_as_declared<CallCount>(rank, ranks, waiting);
   expect_each_field_reduced_as_declared<Usage>(rank, ranks, waiting);

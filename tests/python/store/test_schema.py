@@ -119,6 +119,9 @@ def test_each_field_is_in_the_table(tmp_path: Path, event: str) -> None:
         elif field.name == "parts":  # a table of its own
             part = query([run], "SELECT latency_p50_s, histogram_buckets FROM parts")
             assert part[0]["latency_p50_s"] == value[0]["latency"]["p50_s"]
+        elif field.name == "rank_distributions":  # likewise
+            (row,) = query([run], "SELECT * FROM distributions")
+            assert value[0].items() <= row.items()
         elif event in ("timeline", "values") and field.type.endswith(
             " list"
         ):  # a row for each interval, request

@@ -11,8 +11,9 @@ from strider.report.figures.rank_map import Column, Field
 from strider.report.labels.facets import Facets
 from strider.report.words.numbers import significant
 from strider.report.words.wording import plural
+from strider.statistics.last_in_phases import last_ranks, stragglers
 from strider.statistics.relative_rates import RelativeRate, relative_rates
-from strider.statistics.stragglers import SHORT_S, Straggler, last_ranks, node_name, stragglers
+from strider.statistics.stragglers import SHORT_S, Straggler, node_name
 from strider.store.model import Run
 from strider.units import format_bytes
 

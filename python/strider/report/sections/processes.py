@@ -17,6 +17,12 @@ _MORE = (
     "processes."
 )
 _NONE = "This run has no times of processes: no operation was completed."
+_MANY = (
+    "This run has no times of single processes: with more than {} clients they are recorded with --timeline "
+    "rank alone. strider export --rows distributions has their distributions."
+)
+#: Up to so many clients the engine records each rank (docs/formats.md).
+_MOST_CLIENTS = 64
 
 
 def _blocks(results: Results) -> list[Block]:
@@ -32,7 +38,9 @@ def _blocks(results: Results) -> list[Block]:
 
 def _terminal(results: Results) -> list[Block]:
     found = _blocks(results)
-    return [Text(f"{rank_times.CAPTION}:"), *found] if found else [Text(_NONE)]
+    if found:
+        return [Text(f"{rank_times.CAPTION}:"), *found]
+    return [Text(_MANY.format(_MOST_CLIENTS) if results.summaries else _NONE)]
 
 
 SECTION = Section("processes", "Processes", _blocks, _terminal, option="processes")

@@ -76,6 +76,12 @@ def _straggler_text(run: Run, straggler: Straggler) -> str:
         else f"rank {straggler.rank} on {straggler.node}"
     )
     operation = result_in_words(straggler.case, " and ".join(straggler.operations))
+    if straggler.lost is None:
+        return (
+            f"Straggler: {who} finished last in {straggler.last} of {plural(straggler.n, 'phase')} of "
+            f"{operation}, and took {significant(straggler.lateness, 2)} × as long as the median rank "
+            "there."
+        )
     return (
         f"Straggler: {who} took {significant(straggler.lateness, 2)} × as long as the median of the others "
         f"in {plural(straggler.n, 'phase')} of {operation}, which lost {100 * straggler.lost:.0f} % of the "

@@ -1,0 +1,28 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "events/rows.hpp"
+#include "events/sample.hpp"
+
+namespace strider {
+
+/// What a sample has distributions of.
+constexpr std::size_t rank_quantities = 11;
+/// Their values: of one rank, or upper bounds for all ranks.
+using RankQuantities = std::array<double, rank_quantities>;
+
+/// The values of one rank. `rate`: in the unit of the sample.
+RankQuantities quantities_of(const RankRow& row, double rate);
+/// Makes the instants among some values relative to `start_s`.
+void count_from(double start_s, RankQuantities& values);
+
+/// What this rank contributes to the distributions; nothing but their names where it has no work.
+std::vector<RankDistribution> distributions_of(const RankQuantities& mine, const RankQuantities& bounds, Unit unit,
+                                               int rank, bool works);
+/// On rank 0, of all ranks together: means, and the nodes of the extremes. No distribution is left without ranks.
+void complete(std::vector<RankDistribution>& distributions, std::span<const std::uint32_t> node_of_rank);
+
+}  // namespace strider
