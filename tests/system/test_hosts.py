@@ -69,20 +69,43 @@ def test_hosts_that_have_all_are_silent(ask: Ask, monkeypatch: pytest.MonkeyPatc
     assert [line for line in ask() if "known hosts" not in line] == []
 
 
-def test_a_clock_that_is_off_is_noted(ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No time namespace shifts the time of day, so a script changes the engine's answer on that host."""
-    monkeypatch.setattr(nodes, "DEADLINE_S", 60.0)
-    moved, original = tmp_path / "moved", tmp_path / "engine" / "strider-engine"
+def altered(tmp_path: Path, changes: str) -> str:
+    """A fault: the engine of a host gives another answer, made of `said` and some changes."""
+    program, original = tmp_path / "altered", tmp_path / "engine" / "strider-engine"
     shutil.copy(original, tmp_path / "original")
-    moved.write_text(
+    program.write_text(
         f"#!{sys.executable}\n"
         "import json, subprocess, sys\n"
         f"said = json.loads(subprocess.check_output([{str(tmp_path / 'original')!r}, *sys.argv[1:]]))\n"
-        "print(json.dumps({**said, 'time_ns': said['time_ns'] + 500 * 10**9}))\n"
+        f"print(json.dumps({{**said, {changes}}}))\n"
     )
-    moved.chmod(0o755)
-    told = ask(f"mount --bind {moved} {original}")
-    assert any(re.match(rf"the clock of host {FAULTY} is \+\d+\.\d s off", line) for line in told)
+    program.chmod(0o755)
+    return f"mount --bind {program} {original}"
+
+
+def test_a_clock_that_is_5_s_off_is_noted(ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No time namespace shifts the time of day."""
+    monkeypatch.setattr(nodes, "DEADLINE_S", 60.0)
+    told = ask(altered(tmp_path, "'time_ns': said['time_ns'] + 5 * 10**9"))
+    assert any(re.match(rf"the clock of host {FAULTY} is \+\d\.\d s off", line) for line in told)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ("'engine': '0.0.1'", r"has another engine: 0\.0\.1 \([0-9a-f]+\) there"),
+        ("'build': 'abc'", r"has another engine: \S+ \(abc\) there"),
+        ("'memory_available_bytes': 1 << 19", "has 512 KiB of memory available, and its ranks need 1 MiB"),
+    ],
+    ids=["version", "build", "memory"],
+)
+def test_a_host_with_another_engine_or_too_little_memory_is_named(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, changes: str, reason: str
+) -> None:
+    monkeypatch.setattr(nodes, "DEADLINE_S", 60.0)
+    with pytest.raises(StriderError, match=f"^host {FAULTY} {reason}") as caught:
+        ask(altered(tmp_path, changes))
+    assert GOOD not in str(caught.value)
 
 
 @pytest.mark.parametrize(
