@@ -1,10 +1,12 @@
-"""Text files: input files of users, and atomic replacement."""
+"""Files: input files of users, atomic replacement, opening below a folder."""
 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import stat
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from strider.errors import StriderError
 
@@ -69,3 +71,24 @@ def write_whole(file: Path, text: str, mode: int = 0o666, *, is_durable: bool = 
         with suppress(OSError):
             draft.unlink()
         raise
+
+
+def open_below(folder: Path, *names: str) -> BinaryIO:
+    """A regular file below a folder, by a descriptor of each folder on the way.
+
+    Raises:
+        OSError: It is not there, a link is on the way, or it is no regular file.
+    """
+    *folders, last = names
+    with ExitStack() as descriptors:
+        at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        descriptors.callback(os.close, at)
+        for name in folders:
+            at = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
+            descriptors.callback(os.close, at)
+        # Opening a FIFO would wait for its other end.
+        found = os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
+    if not stat.S_ISREG(os.fstat(found).st_mode):
+        os.close(found)
+        raise FileNotFoundError(last)
+    return os.fdopen(found, "rb")

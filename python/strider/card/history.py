@@ -15,11 +15,11 @@ from statistics import stdev
 from strider.card.model import Card, Line, RatioLine, read_card
 from strider.card.ratios import word_of
 from strider.errors import StriderError
+from strider.listing.names import run_directories
 from strider.statistics import MINIMUM_FOR_RATIO, describe
 from strider.statistics.distribution import LEVEL, half_width_of
 from strider.statistics.trust import NARROW, WIDE
 from strider.store.load import load_info
-from strider.store.runs import run_directories
 
 REASON = "cards"
 #: The latest ones count: a directory changes.

@@ -151,7 +151,7 @@ def _are_directories(names: list[str], store: Path | None) -> bool:
 def _is_directory(name: str, store: Path | None) -> bool:
     """Returns whether a name is of a directory to measure; a run by that name comes first."""
     from strider import store as stored
-    from strider.launch.rundir import store as store_of
+    from strider.listing.names import store_of
 
     path = Path(name).expanduser()
     if not path.is_dir() or any((path / file).exists() for file in _OF_RUNS):
@@ -203,7 +203,7 @@ def _compare(
 ) -> "Comparison":
     from strider import compare as comparing
     from strider import store as stored
-    from strider.launch.rundir import store as store_of
+    from strider.listing.names import store_of
 
     folder = store_of(store)
 

@@ -62,7 +62,7 @@ def export(
     Column names end with the unit.
     """
     from strider import store as stored
-    from strider.launch.rundir import store as store_of
+    from strider.listing.names import store_of
 
     directory = stored.resolve(store_of(store), run)
     if output is not None:

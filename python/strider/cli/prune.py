@@ -53,7 +53,7 @@ def prune(
     a note, and runs that may be active. To remove runs by name: strider rm RUN.
     """
     from strider.datasets import left_by
-    from strider.launch.rundir import store as store_of
+    from strider.listing.names import store_of
     from strider.store import list_runs
     from strider.store.removal import remove_run
 

@@ -49,7 +49,7 @@ def report(
     The file is self-contained. It is generated from the run directory alone, at any time and on any machine.
     """
     from strider import store as stored
-    from strider.launch.rundir import store as store_of
+    from strider.listing.names import store_of
     from strider.report import views_of, write_views
     from strider.report.output.files import write_figures, write_tables
 

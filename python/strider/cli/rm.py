@@ -31,7 +31,7 @@ def rm(
     """
     from strider.cli.prune import tell_data_sets
     from strider.datasets import left_by
-    from strider.launch.rundir import store as store_of
+    from strider.listing.names import store_of
     from strider.store import resolve
     from strider.store.removal import remove_run
 

@@ -52,7 +52,7 @@ def show(
 ) -> None:
     """Show the results of a run as a table; of strider quick, also its card."""
     from strider import store as runs
-    from strider.launch.rundir import store as store_of
+    from strider.listing.names import store_of
     from strider.report.results.results import Results
 
     loaded = runs.load(runs.resolve(store_of(store), run))

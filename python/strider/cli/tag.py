@@ -60,7 +60,7 @@ def note(
 
 
 def _directory(store: Path | None, run: str) -> Path:
-    from strider.launch.rundir import store as store_of
+    from strider.listing.names import store_of
     from strider.store import resolve
 
     return resolve(store_of(store), run).absolute()

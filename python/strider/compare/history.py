@@ -15,11 +15,11 @@ from strider.compare.measured import MOST_EARLIER, past, taken_of
 from strider.compare.metrics import METRICS
 from strider.compare.trusting import apart_s
 from strider.errors import StriderError
+from strider.listing.names import run_directories
 from strider.statistics import MINIMUM_FOR_RATIO
 from strider.store import load
 from strider.store.load import load_info, load_plan
 from strider.store.model import Run, RunInfo
-from strider.store.runs import run_directories
 
 #: Of a store with many runs only so many are read.
 _MOST_READ = 60

@@ -1,7 +1,6 @@
 """The run directory: paths of its files, and `run.json` (docs/formats.md, section 4)."""
 
 import json
-import os
 import re
 import secrets
 from dataclasses import dataclass
@@ -11,10 +10,9 @@ from pathlib import Path
 from strider import __version__
 from strider.engine import Description, Json, to_json
 from strider.errors import ExitCode, StriderError
+from strider.listing.names import store_of
 from strider.text_file import sync_directory, write_whole
 
-STORE_VARIABLE = "STRIDER_STORE"
-DEFAULT_STORE = "strider-runs"
 _ENDS = frozenset({"ended", "status", "exit_code", "leftover", "confinement", "signal"})
 """Keys of `run.json` that a run gets at its end."""
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
@@ -60,7 +58,7 @@ class RunDirectory:
 
 def store(option: Path | None) -> Path:
     """Returns the store: `--store`, or `$STRIDER_STORE`, or `./strider-runs`."""
-    return option or Path(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
+    return store_of(option)
 
 
 def new_run_id(suite: str, now: datetime) -> str:

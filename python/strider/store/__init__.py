@@ -1,5 +1,7 @@
 """Run directories: the truth about what was measured, found by name, read back, and asked with SQL."""
 
+from strider.listing.names import resolve
+from strider.listing.summary import RunSummary
 from strider.store.case import Case
 from strider.store.load import load, load_events
 from strider.store.model import (
@@ -15,7 +17,7 @@ from strider.store.model import (
     Timeline,
 )
 from strider.store.observed import Observed, observed_files, read_observed
-from strider.store.runs import RunSummary, list_runs, resolve
+from strider.store.runs import list_runs
 from strider.store.tables import ExportFormat, Table, derive, export, export_rows, query
 
 __all__ = [

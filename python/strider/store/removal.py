@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 from strider.errors import ExitCode, StriderError
-from strider.store.runs import RUN_ID, summarize
+from strider.listing.names import RUN_ID
+from strider.store.runs import summarize
 
 QUIET_S = 600.0
 """After so long without an event a run without an end is no longer active."""

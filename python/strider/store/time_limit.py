@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from strider.listing.summary import TimeLimitCut
 from strider.store.case import Case
 from strider.store.model import ErrorRow, Run, Sample
 
@@ -18,27 +18,6 @@ _T_975 = (
 _ENDING = frozenset({"io", "plan"})
 _CARD_FILE = "card.json"
 """Only runs of `strider quick` have it (docs/formats.md)."""
-
-
-@dataclass(frozen=True)
-class TimeLimitCut:
-    """What a time limit cut from a run.
-
-    Attributes:
-        limit_s: The time limit, seconds.
-        fewest: Fewest measured repetitions of a case that the limit ended.
-        most: Most measured repetitions of such a case.
-        planned: Most repetitions that such a case would have had without the limit.
-        cases: Number of such cases.
-        cases_without: Number of such cases without any measured repetition.
-    """
-
-    limit_s: float
-    fewest: int
-    most: int
-    planned: int
-    cases: int
-    cases_without: int
 
 
 def time_limit_cut(run: Run) -> TimeLimitCut | None:

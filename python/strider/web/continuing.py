@@ -5,8 +5,8 @@ from pathlib import Path
 
 from strider.errors import StriderError
 from strider.launch.folder import Marker
+from strider.listing.summary import RunSummary
 from strider.store.load import read_json
-from strider.store.runs import RunSummary
 from strider.suite.places import named_by, objection
 from strider.suite.plan import Plan
 from strider.text import shortened

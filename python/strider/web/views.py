@@ -17,6 +17,7 @@ from strider.card import read_card
 from strider.card.layout import MOST_CAUTIONS, line_cells, ratio_in_words, ratio_label
 from strider.engine import Json
 from strider.errors import StriderError
+from strider.listing.summary import RunSummary
 from strider.store.case import Case
 from strider.store.load import load_plan
 from strider.suite import ready_made
@@ -33,7 +34,7 @@ from strider.web.guard import DOCUMENT_POLICY, MOST_BODY_BYTES, SESSION, Keys
 from strider.web.jobs import Jobs
 from strider.web.live import Streams
 from strider.web.pages import page
-from strider.web.runs import FILES, ListedRun, Runs
+from strider.web.runs import FILES, Runs
 from strider.web.saved import SavedSuites
 from strider.web.site import Site
 
@@ -241,7 +242,7 @@ class Views:
             raise HTTPException(404, error.message) from error
 
 
-def _row(run: ListedRun) -> dict[str, Json]:
+def _row(run: RunSummary) -> dict[str, Json]:
     return {
         **vars(run),
         "name": run.directory.name,

@@ -13,9 +13,9 @@ from strider.cli import main
 from strider.engine import Engine
 from strider.launch.earlier import Earlier
 from strider.launch.resume import CLAIM, limit_of_resumption
+from strider.listing.names import run_directories
 from strider.processes import boot_id, start_ticks
 from strider.store import load
-from strider.store.runs import run_directories
 
 SUITE = """
 [suite]

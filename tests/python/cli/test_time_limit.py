@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from strider.cli import main
-from strider.store.runs import run_directories
+from strider.listing.names import run_directories
 
 SUITE = """
 [suite]

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from builders import CaseSpec, RunBuilder
+from strider.listing.summary import TimeLimitCut
 from strider.store import list_runs, load
-from strider.store.time_limit import TimeLimitCut, time_limit_cut
+from strider.store.time_limit import time_limit_cut
 
 
 def cut_run(tmp_path: Path, *repetitions: dict[str, Any], limit_s: float = 8, warmup: int = 0) -> Path:

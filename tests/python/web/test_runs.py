@@ -13,6 +13,7 @@ from continued_builders import PAUSE_S, resumed
 from serving import Server
 from strider.errors import StriderError
 from strider.jobs.following import planned_state
+from strider.listing import index
 from strider.store import RunSummary
 from strider.store.runs import summarize
 from strider.web import runs as web_runs
@@ -61,6 +62,7 @@ def test_a_run_that_is_over_is_read_once(tmp_path: Path, monkeypatch: pytest.Mon
         return summarize(directory)
 
     monkeypatch.setattr(web_runs, "summarize", counted)
+    monkeypatch.setattr(index, "SETTLED_S", 0)
     runs = Runs(tmp_path)
     for _ in range(3):
         runs.listed(runs.found())

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from strider.listing.summary import TimeLimitCut
 from strider.store.model import Run
-from strider.store.time_limit import TimeLimitCut, time_limit_cut
+from strider.store.time_limit import time_limit_cut
 from strider.units import format_seconds
 
 

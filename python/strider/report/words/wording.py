@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Sequence
 
+from strider.listing.summary import status_words
 from strider.report.labels.facets import Facets
 from strider.report.words.caches import cache_notes
 from strider.report.words.clocks import clock_notes
@@ -22,7 +23,6 @@ from strider.statistics import (
 from strider.statistics.summary import VerifySummary
 from strider.store.case import Case
 from strider.store.model import ErrorRow, Run, Verify
-from strider.store.runs import status_words
 from strider.units import format_bytes_rounded, grouped
 
 #: The interface that transfers no data: its rates are Strider's overhead, not a property of storage.

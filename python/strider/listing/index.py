@@ -1,0 +1,186 @@
+"""The index of a store: summaries of its runs in one file, so that a list reads no run that it knows.
+
+The index is never the truth. An entry counts only while the files of its run are those that it was made from;
+all other runs are read. It may be removed at any time, and is made again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, fields
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from strider.errors import StriderError
+from strider.listing.names import run_names
+from strider.listing.summary import RunSummary, TimeLimitCut
+from strider.text_file import write_whole
+
+VERSION = 1
+"""To be raised when summaries of unchanged runs become different ones."""
+SETTLED_S = 2.0
+"""A file that changed so recently may change again without another time of change."""
+FEWEST_RUNS = 100
+"""Of a store with fewer runs all are read: that takes less than 0.1 s, and leaves no file in the store."""
+
+_FILES = (
+    "run.json",
+    "events.jsonl",
+    "plan.json",
+    "description.json",
+    "report.html",
+    "labels.json",
+    "card.json",
+)
+"""Files of a run that decide its summary."""
+_FIELDS = [field.name for field in fields(RunSummary) if field.name != "directory"]
+_ABSENT = (0, 0, 0, 0)
+
+
+class State(NamedTuple):
+    """The state of the files of a run.
+
+    Attributes:
+        stamp: What identifies it.
+        changed_ns: When one of them changed last; unlike the time of modification, no one can set it.
+    """
+
+    stamp: int
+    changed_ns: int
+
+
+Entry = tuple[int, list[Any]]
+"""The stamp of the files of a run, and its summary: values of `_FIELDS`."""
+
+
+class Index:
+    """The summaries of the runs of a store.
+
+    Args:
+        store: The store.
+        read: Summarizes a run directory.
+    """
+
+    def __init__(self, store: Path, read: Callable[[Path], RunSummary]) -> None:
+        """Takes what the class describes; reads nothing."""
+        self._store = store
+        self._read = read
+        self._entries: dict[str, Entry] = {}
+        self._is_loaded = False
+        self._lock = Lock()
+
+    @property
+    def file(self) -> Path:
+        """The file of the index. Each user has one: it shows what this user may read."""
+        return self._store / f".index-{os.geteuid()}"
+
+    def all(self) -> list[RunSummary]:
+        """Summaries of all runs, oldest first."""
+        return self.summaries(run_names(self._store))
+
+    def summaries(self, names: Sequence[str]) -> list[RunSummary]:
+        """Summaries of some runs. Those that are not in the index are read and added.
+
+        Raises:
+            StriderError: The store cannot be read.
+        """
+        if not names:
+            return []
+        with self._lock, _opened(self._store) as store:
+            if not self._is_loaded:
+                self._entries, self._is_loaded = self._loaded(), True
+            found, added = [], False
+            for name in names:
+                state = _state(store, name)
+                known = self._entries.get(name)
+                if known is not None and known[0] == state.stamp:
+                    found.append(_summary(self._store / name, known[1]))
+                else:
+                    found.append(self._read(self._store / name))
+                    added |= self._kept(name, state, found[-1])
+            if added:
+                self._save()
+            return found
+
+    def _kept(self, name: str, state: State, summary: RunSummary) -> bool:
+        """Adds what was read after a state; returns whether it stays as it is while the state does."""
+        self._entries.pop(name, None)
+        is_settled = time.time() - state.changed_ns / 1e9 >= SETTLED_S
+        if summary.ended is None or summary.damage or not is_settled:
+            return False
+        values = asdict(summary)
+        self._entries[name] = state.stamp, [values[field] for field in _FIELDS]
+        return True
+
+    def _save(self) -> None:
+        """Writes the file. Of several processes that write it, the last one wins: all are right."""
+        names = run_names(self._store)
+        if len(names) < FEWEST_RUNS:
+            return
+        kept = {name: self._entries[name] for name in names if name in self._entries}
+        body = json.dumps({"fields": _FIELDS, "runs": kept}, ensure_ascii=False, separators=(",", ":"))
+        # In a store that this user cannot write to, runs are read each time.
+        with suppress(OSError):
+            write_whole(self.file, f"{_head(body)}\n{body}\n", 0o600)
+
+    def _loaded(self) -> dict[str, Entry]:
+        """The entries of the file; none where it is missing, damaged, of another version or user."""
+        try:
+            descriptor = os.open(self.file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(descriptor, encoding="utf-8") as opened:
+                if os.fstat(descriptor).st_uid != os.geteuid():
+                    return {}
+                head, _, body = opened.read().rstrip("\n").partition("\n")
+            document = json.loads(body) if head == _head(body) else {}
+        except (OSError, ValueError):
+            return {}
+        if document.get("fields") != _FIELDS:
+            return {}
+        return {name: (stamp, values) for name, (stamp, values) in document["runs"].items()}
+
+
+def _head(body: str) -> str:
+    """The first line: format, version and check sum of the rest."""
+    return f"strider-index {VERSION} {zlib.crc32(body.encode()):08x}"
+
+
+@contextmanager
+def _opened(store: Path) -> Iterator[int]:
+    """A descriptor of the store, below which files are found faster."""
+    try:
+        descriptor = os.open(store, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise StriderError(f"cannot read the store {store}: {error.strerror}") from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _state(store: int, run: str) -> State:
+    states, changed_ns = [], 0
+    for name in _FILES:
+        try:
+            found = os.stat(f"{run}/{name}", dir_fd=store)
+        except OSError:
+            states.append(_ABSENT)
+            continue
+        states.append((found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
+        changed_ns = max(changed_ns, found.st_ctime_ns)
+    return State(hash(tuple(states)), changed_ns)
+
+
+def _summary(directory: Path, values: Sequence[Any]) -> RunSummary:
+    # The initializer of a frozen class takes most of the time of a list.
+    found = object.__new__(RunSummary)
+    of_run = vars(found)
+    of_run.update(zip(_FIELDS, values, strict=True), directory=directory)
+    if limit := of_run["time_limit"]:
+        of_run["time_limit"] = TimeLimitCut(**limit)
+    return found
