@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -117,6 +118,17 @@ class EventStream {
   /// Appends to `path`; an empty path writes nothing (ranks other than 0). Throws IoError.
   explicit EventStream(const std::string& path);
 
+  /// From here on events are kept in memory, except those of progress, which are given to `relay`. `origin_ns`: start
+  /// of the run on this clock.
+  void keep(std::int64_t origin_ns, std::function<void(std::string line)> relay);
+  /// What was kept, to be added to another stream.
+  struct Kept {
+    std::string lines;
+    std::uint64_t samples = 0, errors = 0;
+  };
+  Kept take_kept();
+  void add(const Kept& kept);
+
   /// Before the first event.
   void resume(const Continuation& continuation);
   void run(const RunInfo& info);
@@ -147,6 +159,8 @@ class EventStream {
 
   Descriptor file_;
   std::string path_;
+  std::function<void(std::string)> relay_;  ///< while events are kept
+  std::string kept_;
   std::int64_t origin_ns_;
   double start_s_ = 0;  ///< of these ranks, since the start of the run
   std::uint64_t samples_ = 0;

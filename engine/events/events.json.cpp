@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <ctime>
 #include <iostream>
+#include <utility>
 
 #include "events/record.json.hpp"
 #include "foundation/clock.hpp"
@@ -81,7 +82,24 @@ void EventStream::resume(const Continuation& continuation) {
   errors_ = continuation.errors;
 }
 
+void EventStream::keep(std::int64_t origin_ns, std::function<void(std::string)> relay) {
+  relay_ = std::move(relay);
+  origin_ns_ = origin_ns;
+}
+
+EventStream::Kept EventStream::take_kept() {
+  relay_ = nullptr;
+  return {std::exchange(kept_, {}), std::exchange(samples_, 0), std::exchange(errors_, 0)};
+}
+
+void EventStream::add(const Kept& kept) {
+  write_line(kept.lines);
+  samples_ += kept.samples;
+  errors_ += kept.errors;
+}
+
 void EventStream::write_line(const std::string& line) {
+  if (relay_) kept_ += line;
   if (!file_) return;
   const Transferred moved = transfer_whole(line.size(), [&](std::uint64_t done) {
     ++write_calls_;
@@ -138,11 +156,12 @@ void EventStream::progress(const PhaseName& name, const Progress& progress) {
                {"observed_ranks", progress.observed_ranks},
                {"done_phases", progress.done_phases},
                {"planned_phases", progress.planned_phases}});
-  write_line(line_of(json));
+  if (relay_) relay_(line_of(json));
+  else write_line(line_of(json));
 }
 
 void EventStream::sample(const PhaseName& name, const Sample& sample) {
-  if (!file_) return;
+  if (!file_ && !relay_) return;
   write_line(line_of("sample", time_s(), name, sample));
   ++samples_;
 }

@@ -23,6 +23,14 @@ constexpr Parameter nodes{
 constexpr Parameter per_node{"per_node", Kind::count,
                              "0",        "Most ranks of the case on each node; 0: as many as the run has there.",
                              0,          most_ranks};
+constexpr Parameter group{
+    "group", Kind::text, "\"\"",
+    "Group of ranks on which the case runs. Cases of different groups also run at the same time, each on the ranks of "
+    "its group, and the report compares that with each alone. Empty: the case only runs alone."};
+constexpr Parameter start{
+    "start", Kind::seconds,
+    "0",     "Time between the common start of all groups and the first measured phase of this case.",
+    0,       86400};
 constexpr Parameter repetitions{"repetitions", Kind::repetitions, "3",
                                 "Number of measured repetitions: a number, or { min, max, until = \"5%\" }, which "
                                 "repeats at least min (or 8) times, "
@@ -106,6 +114,8 @@ constexpr Parameter data_parameters[] = {
     placement,
     nodes,
     per_node,
+    group,
+    start,
     {"sharing", Kind::sharing, "\"shared\"",
      "One file for all (\"shared\"), one for each rank (\"per-rank\") or node (\"per-node\"), or a number of files "
      "dealt to consecutive ranks."},
@@ -167,6 +177,8 @@ constexpr Parameter tree_parameters[] = {
     placement,
     nodes,
     per_node,
+    group,
+    start,
     {"sharing", Kind::sharing, "\"shared\"",
      "One tree for all (\"shared\"), one for each rank (\"per-rank\") or node (\"per-node\"), or a number of trees "
      "dealt to consecutive ranks."},

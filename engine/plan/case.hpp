@@ -43,6 +43,12 @@ struct Seating {
   std::uint32_t per_node = 0;  ///< most ranks on a node; 0: all that it has
 };
 
+/// Ranks of a run on which the cases of one group run, one case at a time, while those of other groups run theirs.
+struct GroupRanks {
+  std::uint32_t clients = 1;
+  Seating seating;
+};
+
 struct Repetitions {
   std::uint64_t minimum = 1;
   std::uint64_t maximum = 1;
@@ -61,6 +67,10 @@ struct Case {
   std::string name;
   std::uint32_t clients = 1;
   Seating seating;
+  std::string group;                       ///< empty: none
+  double start_s = 0;                      ///< after the common start of the groups
+  std::uint64_t turn = 0;                  ///< cases with the same number run at the same time; 0: alone
+  std::vector<GroupRanks> earlier_groups;  ///< whose ranks the case leaves free
   const InterfaceEntry* interface = nullptr;
   Settings interface_settings;
   const PatternEntry* pattern = nullptr;

@@ -98,6 +98,23 @@ bool check_seating(const Case& test, const Complain& complain) {
   return false;
 }
 
+/// What a case must leave alone, so that other groups can measure at the same time.
+void check_group(const Case& test, const Complain& complain) {
+  if (test.group.empty()) {
+    if (test.start_s > 0) complain("start", "start is for cases of a group", "add group, or use settle");
+    return;
+  }
+  if (test.repetitions.until > 0)
+    complain("repetitions", "cases of a group have equally many repetitions, so that all groups measure at once",
+             "a number of repetitions instead of until");
+  if (test.data_set.used())
+    complain("dataset", "cases of a group make their own files", "remove dataset, or remove group");
+  if (test.cache != CachePolicy::as_is && test.operations.size() > 1)
+    complain("cache",
+             "dropping or filling caches between the phases of one group would disturb the phases of the others",
+             "one operation, which is prepared before the common start, or cache = \"as-is\"");
+}
+
 void check_mount(const Case& test, const Complain& complain) {
   const Capabilities& capabilities = test.interface->capabilities;
   if (test.mount == MountKind::none) {
@@ -417,6 +434,7 @@ void check_case(const Case& test, const Plan& plan, std::vector<PlanError>& erro
   };
   try {
     check_mount(test, complain);
+    check_group(test, complain);
     if (!check_seating(test, complain)) return;
     const std::vector<std::uint32_t> node_of = planned_nodes(test, plan.ranks, plan.ranks_per_node);
     if (test.tree != nullptr) return check_tree_case(test, complain);

@@ -21,6 +21,9 @@ struct Plan {
   std::vector<Case> cases;
 };
 
+/// Indices of the cases that run at the same time as a case, itself included, in the order of the plan.
+std::vector<std::size_t> members_of_turn(const Plan& plan, std::size_t case_index);
+
 struct PlanError {
   std::uint64_t case_number = 0;  ///< 0: the plan as a whole
   std::string key;

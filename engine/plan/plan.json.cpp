@@ -9,6 +9,7 @@
 #include "foundation/named_place.hpp"
 #include "foundation/text.hpp"
 #include "plan/data_set.json.hpp"
+#include "plan/seats.hpp"
 
 namespace strider {
 namespace {
@@ -245,9 +246,10 @@ auto entry_of(const Json& json, const char* key, const Find& find) {
 std::uint64_t workload_of(const Json& json) {
   Json identity = json;
   for (const char* key :
-       {"case",    "name",     "interface",  "repetitions", "warmup", "settle",       "deadline", "deadline_of",
-        "runtime", "ramp",     "depth",      "think",       "cache",  "mount",        "nodes",    "mount_servers",
-        "dataset", "manifest", "rate_limit", "arrivals",    "values", "arrival_rate", "per_node", "placement"})
+       {"case",         "name",          "interface", "repetitions", "warmup",     "settle",   "deadline",
+        "deadline_of",  "runtime",       "ramp",      "depth",       "think",      "cache",    "mount",
+        "nodes",        "mount_servers", "dataset",   "manifest",    "rate_limit", "arrivals", "values",
+        "arrival_rate", "per_node",      "placement", "group",       "start",      "turn"})
     identity.erase(key);
   if (identity.value("read_share", 0) == 0) identity.erase("read_share");  // as plans from before read-write lack it
   return hash_of(identity);
@@ -277,6 +279,32 @@ void read_seating(const Settings& settings, bool derives_clients, Case& test) {
     wrong("per_node", "nodes x per_node is " + std::to_string(clients) + " ranks",
           "at most " + std::to_string(most_ranks) + " ranks");
   test.clients = static_cast<std::uint32_t>(clients);
+}
+
+std::uint64_t number_in(const Json& json, const char* key, std::uint64_t most) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > most)
+    wrong("turn", "turn." + std::string(key) + " must be a whole number of at most " + std::to_string(most));
+  return found->get<std::uint64_t>();
+}
+
+Placement placement_of(const std::string& name) {
+  if (name == "pack") return Placement::pack;
+  if (name == "spread") return Placement::spread;
+  wrong("placement", "unknown placement " + in_quotes(name), "\"pack\" or \"spread\"");
+}
+
+/// When a case of a group has its turn, and which ranks it leaves to other groups.
+void read_turn(const Json& json, Case& test) {
+  if (!json.is_object() || !json.contains("earlier") || !json["earlier"].is_array())
+    wrong("turn", "turn must be a table with number and earlier", "make the plan with strider plan --json");
+  test.turn = number_in(json, "number", std::numeric_limits<std::uint32_t>::max());
+  for (const Json& ranks : json["earlier"])
+    test.earlier_groups.push_back(
+        {.clients = static_cast<std::uint32_t>(number_in(ranks, "clients", most_ranks)),
+         .seating = {.placement = placement_of(ranks.value("placement", "pack")),
+                     .nodes = static_cast<std::uint32_t>(number_in(ranks, "nodes", most_ranks)),
+                     .per_node = static_cast<std::uint32_t>(number_in(ranks, "per_node", most_ranks))}});
 }
 
 /// The keys of cases of data alone.
@@ -329,10 +357,13 @@ Case case_of(const Json& json, Interfaces& interfaces) {
   else read_pattern(json, test);
 
   Json common = json;
-  for (const char* key : {"case", "name", "interface", "pattern", "tree", "manifest"}) common.erase(key);
+  for (const char* key : {"case", "name", "interface", "pattern", "tree", "manifest", "turn"}) common.erase(key);
   const Settings settings =
       settings_of(subject == Subject::metadata ? tree_case_parameters() : case_parameters(), common, "");
   read_seating(settings, !json.contains("clients"), test);
+  test.group = settings.text("group");
+  test.start_s = settings.seconds("start");
+  if (json.contains("turn")) read_turn(json["turn"], test);
   test.operations = operations_of(settings.list("operations"), subject);
   test.repetitions = repetitions_of(json.value("repetitions", Json(3)));
   test.warmup = settings.number("warmup");
@@ -426,7 +457,7 @@ std::uint32_t read_cases(const Json& cases, Plan& plan, std::vector<PlanError>& 
     try {
       Case test = case_of(json, interfaces);
       test.number = number;
-      needed = std::max(needed, test.clients);
+      needed = std::max(needed, ranks_needed(test));
       const std::size_t errors_before = errors.size();
       trees.before(test);
       check_case(test, plan, errors);

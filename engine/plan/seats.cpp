@@ -20,15 +20,16 @@ struct Bench {
 };
 using Benches = std::vector<Bench>;
 
-std::uint32_t limit_of(const Case& test) {
-  return test.seating.per_node > 0 ? test.seating.per_node : ~std::uint32_t{0};
+std::uint32_t limit_of(const GroupRanks& wanted) {
+  return wanted.seating.per_node > 0 ? wanted.seating.per_node : ~std::uint32_t{0};
 }
 
-/// Of each node, in the order of their first ranks.
-Benches benches_of(std::span<const std::uint32_t> node_of, std::uint32_t limit) {
+/// Of each node, in the order of their first ranks, without those of other groups.
+Benches benches_of(std::span<const std::uint32_t> node_of, const std::vector<bool>& taken, std::uint32_t limit) {
   std::map<std::uint32_t, std::size_t> numbers;
   Benches benches;
   for (std::uint32_t rank = 0; rank < node_of.size(); ++rank) {
+    if (taken[rank]) continue;
     const auto [found, first] = numbers.try_emplace(node_of[rank], benches.size());
     if (first) benches.emplace_back();
     std::vector<std::uint32_t>& ranks = benches[found->second].ranks;
@@ -42,14 +43,14 @@ std::size_t room_of(const Benches& benches) {
                                [](const Bench& bench) { return bench.ranks.size(); });
 }
 
-[[noreturn]] void refuse_nodes(const Case& test, std::size_t there) {
+[[noreturn]] void refuse_nodes(const GroupRanks& test, std::size_t there) {
   throw InputError(
       "nodes",
       "the case needs " + std::to_string(test.seating.nodes) + " nodes, but the run has " + std::to_string(there),
       "nodes = " + std::to_string(there) + " at most, or ranks on more nodes");
 }
 
-[[noreturn]] void refuse_room(const Case& test, const Benches& benches) {
+[[noreturn]] void refuse_room(const GroupRanks& test, const Benches& benches) {
   const std::string limit =
       test.seating.per_node > 0 ? " with at most " + std::to_string(test.seating.per_node) + " ranks each" : "";
   throw InputError(test.seating.per_node > 0 ? "per_node" : "clients",
@@ -59,7 +60,7 @@ std::size_t room_of(const Benches& benches) {
 }
 
 /// Leaves the nodes that the case uses.
-void choose_nodes(const Case& test, Benches& benches) {
+void choose_nodes(const GroupRanks& test, Benches& benches) {
   const std::uint32_t nodes = test.seating.nodes;
   if (nodes > benches.size()) refuse_nodes(test, benches.size());
   if (nodes > 0) benches.resize(nodes);
@@ -112,15 +113,62 @@ std::vector<std::uint32_t> in_turns(const Benches& benches) {
   return seats;
 }
 
+std::vector<std::uint32_t> choose_seats(const GroupRanks& wanted, std::span<const std::uint32_t> node_of,
+                                        const std::vector<bool>& taken) {
+  const bool packs = wanted.seating.placement == Placement::pack;
+  Benches benches = benches_of(node_of, taken, limit_of(wanted));
+  choose_nodes(wanted, benches);
+  if (packs && wanted.seating.nodes == 0) fill(benches, wanted.clients);
+  else deal(benches, wanted.clients);
+  return packs ? in_blocks(benches) : in_turns(benches);
+}
+
+std::uint32_t share_of(std::uint32_t all, std::uint32_t parts) { return (all + parts - 1) / parts; }
+
+/// A case and the groups before it.
+std::vector<GroupRanks> groups_of(const Case& test) {
+  std::vector<GroupRanks> groups = test.earlier_groups;
+  groups.push_back({test.clients, test.seating});
+  return groups;
+}
+
+bool is_alone_on_one_node(const Case& test) {
+  const std::vector<GroupRanks> groups = groups_of(test);
+  return std::ranges::all_of(groups,
+                             [](const GroupRanks& each) { return each.seating.nodes + each.seating.per_node == 0; });
+}
+
+/// Ranks that a node needs, so that each group finds its own there.
+std::uint32_t widest_share(const Case& test) {
+  std::uint32_t width = 0;
+  for (const auto& [clients, seating] : groups_of(test)) {
+    if (seating.per_node > 0) width += seating.per_node;
+    else width += seating.nodes > 0 ? share_of(clients, seating.nodes) : clients;
+  }
+  return width;
+}
+
+/// Nodes of `width` ranks on which each group finds its own.
+std::uint32_t nodes_needed(const Case& test, std::uint32_t width) {
+  std::uint32_t nodes = 0;
+  for (const auto& [clients, seating] : groups_of(test))
+    nodes = std::max(
+        {nodes, seating.nodes, share_of(clients, seating.per_node > 0 ? std::min(width, seating.per_node) : width)});
+  return nodes;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> seats_of(const Case& test, std::span<const std::uint32_t> node_of) {
-  const bool packs = test.seating.placement == Placement::pack;
-  Benches benches = benches_of(node_of, limit_of(test));
-  choose_nodes(test, benches);
-  if (packs && test.seating.nodes == 0) fill(benches, test.clients);
-  else deal(benches, test.clients);
-  return packs ? in_blocks(benches) : in_turns(benches);
+  std::vector<bool> taken(node_of.size(), false);
+  for (const GroupRanks& group : test.earlier_groups)
+    for (const std::uint32_t rank : choose_seats(group, node_of, taken)) taken[rank] = true;
+  return choose_seats({test.clients, test.seating}, node_of, taken);
+}
+
+std::uint32_t ranks_needed(const Case& test) {
+  return std::transform_reduce(test.earlier_groups.begin(), test.earlier_groups.end(), test.clients, std::plus<>(),
+                               [](const GroupRanks& group) { return group.clients; });
 }
 
 std::optional<std::vector<std::uint32_t>> attempt_seats(const Case& test, std::span<const std::uint32_t> node_of) {
@@ -143,17 +191,22 @@ NodeShares shares_of(std::span<const std::uint32_t> node_of) {
 }
 
 std::vector<std::uint32_t> planned_nodes(const Case& test, std::uint32_t ranks, std::uint32_t ranks_per_node) {
-  const auto [placement, nodes, per_node] = test.seating;
-  if (ranks_per_node == 0 && nodes + per_node == 0) return consecutive_nodes(test.clients, 0);
-  const auto share = [](std::uint32_t all, std::uint32_t parts) { return (all + parts - 1) / parts; };
-  std::uint32_t width = ranks_per_node;
-  if (width == 0) width = per_node > 0 ? per_node : share(test.clients, nodes);
-  if (ranks_per_node == 0 || ranks == 0)
-    ranks = width * std::max(nodes, share(test.clients, per_node > 0 ? std::min(width, per_node) : width));
-  const std::vector<std::uint32_t> node_of = consecutive_nodes(std::max(ranks, test.clients), width);
+  if (ranks_per_node == 0 && is_alone_on_one_node(test)) return consecutive_nodes(test.clients, 0);
+  const std::uint32_t width = ranks_per_node > 0 ? ranks_per_node : widest_share(test);
+  if (ranks_per_node == 0 || ranks == 0) ranks = width * nodes_needed(test, width);
+  const std::vector<std::uint32_t> node_of = consecutive_nodes(std::max(ranks, ranks_needed(test)), width);
   std::vector<std::uint32_t> found = seats_of(test, node_of);
   for (std::uint32_t& seat : found) seat = node_of[seat];
   return found;
+}
+
+std::vector<std::size_t> members_of_turn(const Plan& plan, std::size_t case_index) {
+  const std::uint64_t turn = plan.cases[case_index].turn;
+  if (turn == 0) return {case_index};
+  std::vector<std::size_t> members;
+  for (std::size_t index = 0; index < plan.cases.size(); ++index)
+    if (plan.cases[index].turn == turn) members.push_back(index);
+  return members;
 }
 
 FileAssignments planned_assignments(const Case& test, const Plan& plan) {

@@ -12,13 +12,16 @@ namespace strider {
 struct Plan;
 
 /// The ranks of the run that take part in a case, in the order of the case's ranks: its rank i is rank `seats[i]` of
-/// the run. The first one is rank 0. Nodes are used in the order of their first ranks. Throws InputError where the
-/// nodes do not have the ranks that the case needs.
+/// the run. Nodes are used in the order of their first ranks. The first rank is rank 0, except in a case that leaves
+/// ranks to earlier groups. Throws InputError where the nodes do not have the ranks that the case needs.
 /// `node_of`: the node of each rank of the run.
 std::vector<std::uint32_t> seats_of(const Case& test, std::span<const std::uint32_t> node_of);
 
 /// The same; nothing where it would throw.
 std::optional<std::vector<std::uint32_t>> attempt_seats(const Case& test, std::span<const std::uint32_t> node_of);
+
+/// The ranks that a case and the groups before it need, as far as no node has too few.
+std::uint32_t ranks_needed(const Case& test);
 
 /// Ranks on each node that a case uses, fewest and most. `node_of`: the node of each rank of the case.
 struct NodeShares {

@@ -29,16 +29,16 @@ std::uint32_t rank_in(MPI_Comm communicator) {
   return static_cast<std::uint32_t>(rank);
 }
 
-CaseRepetition::CaseRepetition(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-                               const Schedule& schedule)
+CaseRepetition::CaseRepetition(RunContext& context, const RepetitionTask& task, const Schedule& schedule)
     : context_(context),
-      test_(test),
-      repetition_(repetition),
-      communicator_(communicator),
-      rank_(rank_in(communicator)),
+      test_(task.test),
+      repetition_(task.repetition),
+      communicator_(task.communicator),
+      meeting_(task.meeting),
+      rank_(rank_in(task.communicator)),
       schedule_(schedule),
-      interface_(test.interface->make(test.interface_settings)),
-      assignments_(test.sharing, test.clients, context.nodes.of_rank) {
+      interface_(test_.interface->make(test_.interface_settings)),
+      assignments_(test_.sharing, test_.clients, context.nodes.of_rank) {
   interface_->work_in(context.folder);
 }
 
@@ -50,6 +50,21 @@ CaseRepetition::~CaseRepetition() {
 void CaseRepetition::connect() {
   if (context_.folder != nullptr) context_.folder->check();
   interface_->connect(context_.directory);
+}
+
+bool CaseRepetition::may_measure(RepetitionOutcome& outcome) {
+  if (meeting_ == nullptr || meeting_->has_begun() || meeting_->begin(true, test_.start_s)) return true;
+  outcome.failed = true;
+  ErrorInfo info;
+  info.kind = "group";
+  info.message = "not measured: another group failed before the common start";
+  info.remedy = "the first error of this repetition says why";
+  if (rank_ == 0) context_.events->error(name_of_phase(""), info);
+  return false;
+}
+
+void CaseRepetition::await_other_groups() const {
+  if (meeting_ != nullptr && meeting_->has_begun()) meeting_->end();
 }
 
 void CaseRepetition::remove_own_folder(RepetitionOutcome& outcome) {

@@ -37,8 +37,7 @@ std::optional<IoError> attempt(const Action& action) {
 /// A repetition of a case on its ranks: what cases of data and of metadata have in common.
 class CaseRepetition {
  protected:
-  CaseRepetition(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-                 const Schedule& schedule);
+  CaseRepetition(RunContext& context, const RepetitionTask& task, const Schedule& schedule);
   CaseRepetition(const CaseRepetition&) = delete;
   CaseRepetition& operator=(const CaseRepetition&) = delete;
   ~CaseRepetition();
@@ -51,6 +50,10 @@ class CaseRepetition {
   void complete(PhaseTask& task, Operation operation, const PhaseTotals& totals) const;
   /// Adds the result of a phase to that of the repetition.
   void account(const PhaseTask& task, const PhaseOutcome& result, RepetitionOutcome& outcome);
+  /// Before a measured phase: all groups begin to measure at the same time. Whether this one may.
+  bool may_measure(RepetitionOutcome& outcome);
+  /// Before files are removed or checked.
+  void await_other_groups() const;
   /// Removes the run's folder in a file system that is not mounted on the target, when all ranks are done with it.
   void remove_own_folder(RepetitionOutcome& outcome);
   /// Returns, on all ranks, whether any rank has an error; rank 0 reports one of these errors.
@@ -62,6 +65,7 @@ class CaseRepetition {
   const Case& test_;
   std::uint64_t repetition_;
   MPI_Comm communicator_;
+  Meeting* meeting_;
   std::uint32_t rank_;
   const Schedule& schedule_;
   std::unique_ptr<Interface> interface_;

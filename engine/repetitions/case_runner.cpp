@@ -21,20 +21,19 @@ constexpr std::uint64_t page_bytes = 4096;
 /// A repetition of a case of data.
 class TransferRepetition : private CaseRepetition {
  public:
-  TransferRepetition(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-                     const Schedule& schedule)
-      : CaseRepetition(context, test, repetition, communicator, schedule),
-        pattern_(make_pattern_of(test)),
+  TransferRepetition(RunContext& context, const RepetitionTask& task, const Schedule& schedule)
+      : CaseRepetition(context, task, schedule),
+        pattern_(make_pattern_of(test_)),
         slices_(*pattern_),
-        prepares_(test.operations.front() != Operation::write && test.interface->capabilities.stores() &&
-                  !test.data_set.used()),
+        prepares_(test_.operations.front() != Operation::write && test_.interface->capabilities.stores() &&
+                  !test_.data_set.used()),
         slot_bytes_((memory_bytes() + page_bytes - 1) / page_bytes * page_bytes),
-        buffer_(std::max(slot_bytes_ * test.depth, reads_slices() ? slices_.request_bytes(test_.clients) : 0)),
-        generation_(repetition * generations_per_repetition) {
+        buffer_(std::max(slot_bytes_ * test_.depth, reads_slices() ? slices_.request_bytes(test_.clients) : 0)),
+        generation_(repetition_ * generations_per_repetition) {
     // The plan was checked for the nodes it names; these are the ones it got.
     for (std::uint64_t file = 0; file < assignments_.files(); ++file) pattern_->check(assignments_.ranks_of(file));
-    if (test.verify == Verify::full) record_.emplace(test, *pattern_, assignments_, *interface_);
-    if (test.data_set.used()) adopt_data_set();
+    if (test_.verify == Verify::full) record_.emplace(test_, *pattern_, assignments_, *interface_);
+    if (test_.data_set.used()) adopt_data_set();
     fill_with_noise(buffer_.get());
   }
 
@@ -68,9 +67,10 @@ class TransferRepetition : private CaseRepetition {
     if (prepares_) step(Operation::prefill, slices_, outcome);
     for (const Operation operation : test_.operations) {
       prepare_cache(operation, outcome);
-      if (outcome.failed || outcome.interrupted) break;
+      if (outcome.failed || outcome.interrupted || !may_measure(outcome)) break;
       step(operation, *pattern_, outcome);
     }
+    await_other_groups();
     // Of a dense data set, what this case does not access is left to strider data verify.
     const bool leaves_files = set_ && set_->state().dense() && !writes_any(test_);
     if (record_ && !leaves_files && !outcome.failed && !outcome.interrupted && seems_right(outcome))
@@ -243,10 +243,9 @@ class TransferRepetition : private CaseRepetition {
 
 }  // namespace
 
-RepetitionOutcome run_repetition(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-                                 const Schedule& schedule) {
-  if (test.tree != nullptr) return run_metadata_repetition(context, test, repetition, communicator, schedule);
-  return TransferRepetition(context, test, repetition, communicator, schedule).run();
+RepetitionOutcome run_repetition(RunContext& context, const RepetitionTask& task, const Schedule& schedule) {
+  if (task.test.tree != nullptr) return run_metadata_repetition(context, task, schedule);
+  return TransferRepetition(context, task, schedule).run();
 }
 
 }  // namespace strider

@@ -16,15 +16,12 @@ namespace {
 /// A repetition of a case of metadata.
 class MetadataRepetition : private CaseRepetition {
  public:
-  MetadataRepetition(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-                     const Schedule& schedule)
-      : CaseRepetition(context, test, repetition, communicator, schedule),
-        tree_(make_tree_of(test)),
-        buffer_(tree_->file_bytes()) {
+  MetadataRepetition(RunContext& context, const RepetitionTask& task, const Schedule& schedule)
+      : CaseRepetition(context, task, schedule), tree_(make_tree_of(test_)), buffer_(tree_->file_bytes()) {
     fill_with_noise(buffer_.get());
-    population_.generation = repetition * generations_per_repetition;
-    if (test.data_set.used()) adopt_data_set();
-    open_files_.reserve(std::min(tree_->items(), test.open_files));
+    population_.generation = repetition_ * generations_per_repetition;
+    if (test_.data_set.used()) adopt_data_set();
+    open_files_.reserve(std::min(tree_->items(), test_.open_files));
   }
 
   RepetitionOutcome run() {
@@ -51,9 +48,11 @@ class MetadataRepetition : private CaseRepetition {
     sweeper_.emplace(*tree_, *directory_, assignments_, test_, rank_);
     for (const Step& step : steps_of(test_.operations, population_.present)) {
       if (outcome.failed || outcome.interrupted) break;
+      if (step.kind == Step::Kind::measured && !may_measure(outcome)) break;
       if (step.kind == Step::Kind::sweep) sweep(step.swept, outcome);
       else execute(step, outcome);
     }
+    await_other_groups();
     sweep(set_ ? made_.both({Thing::open_files}) : made_, outcome);
   }
 
@@ -167,9 +166,8 @@ class MetadataRepetition : private CaseRepetition {
 
 }  // namespace
 
-RepetitionOutcome run_metadata_repetition(RunContext& context, const Case& test, std::uint64_t repetition,
-                                          MPI_Comm communicator, const Schedule& schedule) {
-  return MetadataRepetition(context, test, repetition, communicator, schedule).run();
+RepetitionOutcome run_metadata_repetition(RunContext& context, const RepetitionTask& task, const Schedule& schedule) {
+  return MetadataRepetition(context, task, schedule).run();
 }
 
 }  // namespace strider

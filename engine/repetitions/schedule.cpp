@@ -35,6 +35,14 @@ double relative_half_width(const std::vector<double>& values) {
 
 Schedule::Schedule(const Plan& plan)
     : plan_(plan), time_limit_s_(plan.time_limit_s), random_(plan.seed), states_(plan.cases.size()) {
+  std::map<std::uint64_t, std::size_t> firsts;
+  for (std::size_t index = 0; index < states_.size(); ++index) {
+    const Case& test = plan.cases[index];
+    std::size_t first = index;
+    if (test.turn > 0) first = firsts.try_emplace(test.turn, index).first->second;
+    states_[first].phases += test.operations.size();
+    states_[index].closed = states_[index].follows = first != index;
+  }
   begin_round();
 }
 
@@ -47,6 +55,7 @@ void Schedule::take(const EarlierRepetition& earlier) {
   const auto found = std::find_if(plan_.cases.begin(), plan_.cases.end(),
                                   [&](const Case& test) { return test.number == earlier.case_number; });
   const auto index = static_cast<std::size_t>(found - plan_.cases.begin());
+  if (found != plan_.cases.end() && states_[index].follows) return;
   const bool planned = found != plan_.cases.end() && states_[index].repetitions_done == earlier.repetition;
   if (!planned || !move_to_turn(index))
     throw InputError("earlier",
@@ -115,7 +124,7 @@ void Schedule::finished(const ScheduledRepetition& done, const std::map<std::str
   if (done.repetition >= test.warmup)
     for (const auto& [operation, rate] : rates) state.rates[operation].push_back(rate);
   ++state.repetitions_done;
-  done_phases_ += test.operations.size();
+  done_phases_ += state.phases;
   state.closed = enough(done.case_index);
   // Without interleaving the case stays at hand until it is done.
   if (state.closed || plan_.interleave == Interleave::random) round_.pop_back();
@@ -136,7 +145,7 @@ std::uint64_t Schedule::planned_phases() const {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const Case& test = plan_.cases[i];
     if (!states_[i].closed)
-      phases += (test.warmup + test.repetitions.maximum - states_[i].repetitions_done) * test.operations.size();
+      phases += (test.warmup + test.repetitions.maximum - states_[i].repetitions_done) * states_[i].phases;
   }
   return phases;
 }

@@ -10,9 +10,9 @@
 
 namespace strider {
 
-/// One repetition of one case.
+/// One repetition of one case, and of those that run at the same time.
 struct ScheduledRepetition {
-  std::size_t case_index = 0;
+  std::size_t case_index = 0;    ///< of cases that run at the same time: of the first one
   std::uint64_t repetition = 0;  ///< warm-ups counted first
 };
 
@@ -25,7 +25,8 @@ struct EarlierRepetition {
   std::map<std::string, double> rates;
 };
 
-/// The order in which repetitions are executed, and when a case has had enough of them. No MPI, no I/O.
+/// The order in which repetitions are executed, and when a case has had enough of them. Cases that run at the same time
+/// have their turns as one, which is that of the first of them. No MPI, no I/O.
 class Schedule {
  public:
   explicit Schedule(const Plan& plan);
@@ -50,7 +51,9 @@ class Schedule {
   struct State {
     std::uint64_t repetitions_done = 0;
     bool closed = false;
-    double took_s = 0;  ///< all its repetitions
+    bool follows = false;    ///< the turns of an earlier case
+    std::size_t phases = 0;  ///< of a repetition
+    double took_s = 0;       ///< all its repetitions
     std::map<std::string, std::vector<double>> rates;
   };
   bool enough(std::size_t case_index) const;

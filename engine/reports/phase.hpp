@@ -35,9 +35,9 @@ struct RunContext {
   std::string errands;          ///< socket of the process that does what a confined rank may not
   std::uint64_t data_seed = 1;
   double stall_timeout_s = 600;
-  std::int64_t origin_ns = 0;              ///< start of the run on rank 0's clock; negative if the clock began later
+  std::int64_t origin_ns = 0;              ///< start of the run on the case's first clock; negative if that began later
   Nodes nodes;                             ///< of the run; while a case has its turn, of the ranks that take part in it
-  std::vector<ClockReading> first_clocks;  ///< on rank 0: as found at the start of the run
+  std::vector<ClockReading> first_clocks;  ///< as found at the start of the run, with the case's first clock
   StartSignal starts{1};
   Timer timer;
   CallCounter calls;

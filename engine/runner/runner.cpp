@@ -17,14 +17,17 @@
 #include "plan/seats.hpp"
 #include "ranks/exchange.hpp"
 #include "ranks/interrupt.hpp"
+#include "repetitions/case_repetition.hpp"
 #include "repetitions/case_runner.hpp"
 #include "runner/earlier_starts.hpp"
+#include "runner/progress_relay.hpp"
 #include "runner/workplaces.hpp"
 
 namespace strider {
 namespace {
 
 constexpr std::chrono::seconds time_for_rank_0{3};
+constexpr int report_tag = 920;
 
 /// MPI from start to end.
 class MpiSession {
@@ -128,6 +131,7 @@ class Runner {
     if (session.rank() == 0 && !options.earlier.empty()) resume(read_earlier_starts(options.earlier));
     context_.origin_ns = events_.origin_ns();
     broadcast(context_.origin_ns, MPI_COMM_WORLD, idle);
+    origin_ns_ = context_.origin_ns;
     try {
       confinement_ = find_confinement(options.confinement, MPI_COMM_WORLD, {.stall_timeout_s = plan_.stall_timeout_s});
       discover_topology();
@@ -148,6 +152,7 @@ class Runner {
       measure_ceilings_at(CeilingMoment::start);
       take_turns();
       context_.nodes = run_nodes_;
+      use_clock_of(0);
       places_.enter_target(context_);
       measure_ceilings_at(CeilingMoment::end);
     } catch (const StallError& error) {
@@ -169,7 +174,9 @@ class Runner {
     context_.nodes = run_nodes_;
     ClockWatch clocks(context_.nodes, MPI_COMM_WORLD, waiting);
     clocks.compare();
-    context_.first_clocks = clocks.readings();
+    first_clocks_ = clocks.readings();
+    broadcast(std::span(first_clocks_), MPI_COMM_WORLD, waiting);
+    context_.first_clocks = first_clocks_;
     context_.starts = StartSignal(session_.ranks());
     for (std::size_t clock = 1; clock < context_.first_clocks.size() && session_.rank() == 0; ++clock) {
       const auto first = static_cast<std::size_t>(context_.nodes.first_of_clock[clock]);
@@ -241,20 +248,114 @@ class Runner {
       Command command = next_command();
       broadcast(command, MPI_COMM_WORLD, idle);
       if (command.case_index < 0) return;
-      const auto index = static_cast<std::size_t>(command.case_index);
-      const Case& test = plan_.cases[index];
-      const std::vector<std::uint32_t> seats = seats_of(test, run_nodes_.of_rank);
-      const auto mine = std::ranges::find(seats, static_cast<std::uint32_t>(session_.rank()));
-      if (mine == seats.end()) continue;
-      const MPI_Comm communicator = communicators_.of(seats);
-      context_.nodes = run_nodes_.seated(seats, static_cast<std::size_t>(mine - seats.begin()));
-      context_.next_phase = command.number * phases_per_repetition;
-      context_.current = {test.number, command.repetition, command.repetition < test.warmup, ""};
+      const Turn turn = turn_of(static_cast<std::size_t>(command.case_index), command.repetition);
       const double begin_s = elapsed_s();
-      const RepetitionOutcome outcome = attempt_turn(test, command.repetition, communicator);
-      interrupted_ = interrupted_ || outcome.interrupted;
-      if (session_.rank() == 0) conclude({index, command.repetition}, outcome, elapsed_s() - begin_s);
+      TurnReport report;
+      if (turn.mine) report = take_part(turn, command, begin_s);
+      if (session_.rank() == 0) conclude(turn, report, begin_s);
     }
+  }
+
+  /// A repetition of cases that run at the same time.
+  struct Turn {
+    std::uint64_t repetition = 0;
+    std::vector<std::size_t> cases;                 ///< their indices
+    std::vector<std::vector<std::uint32_t>> seats;  ///< of each
+    std::optional<std::size_t> mine;                ///< the one in which this rank takes part
+  };
+
+  Turn turn_of(std::size_t first_case, std::uint64_t repetition) const {
+    Turn turn;
+    turn.repetition = repetition;
+    turn.cases = members_of_turn(plan_, first_case);
+    for (const std::size_t index : turn.cases) {
+      turn.seats.push_back(seats_of(plan_.cases[index], run_nodes_.of_rank));
+      if (place_in(turn.seats.back()) < turn.seats.back().size()) turn.mine = turn.seats.size() - 1;
+    }
+    return turn;
+  }
+
+  /// This rank's place among seats; their number if it has none.
+  std::size_t place_in(const std::vector<std::uint32_t>& seats) const {
+    const auto found = std::ranges::find(seats, static_cast<std::uint32_t>(session_.rank()));
+    return static_cast<std::size_t>(found - seats.begin());
+  }
+
+  /// What the first rank of a case has to say of it.
+  struct TurnReport {
+    RepetitionOutcome outcome;
+    EventStream::Kept events;
+  };
+
+  TurnReport take_part(const Turn& turn, const Command& command, double begin_s) {
+    const std::vector<std::uint32_t>& seats = turn.seats[*turn.mine];
+    const Case& test = plan_.cases[turn.cases[*turn.mine]];
+    std::optional<Meeting> meeting;
+    WaitOptions for_groups{};
+    if (session_.rank() == 0) for_groups.attention = &relay_;
+    if (turn.cases.size() > 1) meeting.emplace(communicators_.of(joined(turn.seats)), for_groups);
+    context_.nodes = run_nodes_.seated(seats, place_in(seats));
+    context_.next_phase = command.number * phases_per_repetition;
+    context_.current = {test.number, command.repetition, command.repetition < test.warmup, ""};
+    use_clock_of(seats.front());
+    const bool reports = seats.front() == static_cast<std::uint32_t>(session_.rank()) && session_.rank() != 0;
+    if (reports) events_.keep(context_.origin_ns, [this](std::string line) { relay_.send(std::move(line)); });
+    TurnReport report;
+    report.outcome = attempt_turn({test, command.repetition, communicators_.of(seats), meeting ? &*meeting : nullptr});
+    if (meeting) meeting->leave();
+    interrupted_ = interrupted_ || report.outcome.interrupted;
+    if (!reports) return report;
+    end_repetition(test, command.repetition, report.outcome, false, begin_s);
+    report.events = events_.take_kept();
+    send_report(report, relay_.finish());
+    return report;
+  }
+
+  static std::vector<std::uint32_t> joined(const std::vector<std::vector<std::uint32_t>>& seats) {
+    std::vector<std::uint32_t> all;
+    for (const auto& each : seats) all.insert(all.end(), each.begin(), each.end());
+    return all;
+  }
+
+  /// Times of phases are compared with the clock of their first rank, which rank 0's has been compared with.
+  void use_clock_of(std::uint32_t rank) {
+    const ClockReading own = first_clocks_[run_nodes_.clock_of_rank[rank]];
+    context_.origin_ns = origin_ns_ - static_cast<std::int64_t>(own.offset_s * 1e9);
+    context_.first_clocks = first_clocks_;
+    for (ClockReading& each : context_.first_clocks) {
+      each.offset_s -= own.offset_s;
+      each.error_s += own.error_s;
+    }
+  }
+
+  /// How a report travels to rank 0, before its lines.
+  struct ReportHead {
+    std::uint64_t bytes, samples, errors, progress;
+    std::uint8_t failed, wrong, interrupted;
+  };
+
+  static void send_report(const TurnReport& report, std::uint64_t progress) {
+    const auto& [outcome, events] = report;
+    const ReportHead head{events.lines.size(), events.samples, events.errors,      progress,
+                          outcome.failed,      outcome.wrong,  outcome.interrupted};
+    send(std::span(&head, 1), 0, report_tag, MPI_COMM_WORLD, idle);
+    send(std::span(report.events.lines), 0, report_tag, MPI_COMM_WORLD, idle);
+  }
+
+  TurnReport receive_report(std::uint32_t rank) {
+    ReportHead head{};
+    const auto sender = static_cast<int>(rank);
+    WaitOptions waiting = idle;
+    waiting.attention = &relay_;
+    receive(std::span(&head, 1), sender, report_tag, MPI_COMM_WORLD, waiting);
+    relay_.take_all(sender, head.progress);
+    TurnReport report;
+    report.outcome.failed = head.failed != 0;
+    report.outcome.wrong = head.wrong != 0;
+    report.outcome.interrupted = head.interrupted != 0;
+    report.events = {std::string(head.bytes, ' '), head.samples, head.errors};
+    receive(std::span(report.events.lines), sender, report_tag, MPI_COMM_WORLD, idle);
+    return report;
   }
 
   /// On rank 0: cases that need more of the nodes than there is are not begun.
@@ -263,11 +364,18 @@ class Runner {
       const Case& test = plan_.cases[index];
       try {
         seats_of(test, run_nodes_.of_rank);
+        refuse_remount(test);
       } catch (const InputError& error) {
         events_.error({test.number, 0, test.warmup > 0, ""}, plan_error(error));
-        schedule_.leave_out(index);
+        schedule_.leave_out(members_of_turn(plan_, index).front());
       }
     }
+  }
+
+  void refuse_remount(const Case& test) const {
+    if (test.turn > 0 && test.cache == CachePolicy::cold && !context_.remount_command.empty())
+      throw InputError("cache", "the target cannot be remounted while other groups use it",
+                       "cache = \"as-is\", or a run without a remount command");
   }
 
   static ErrorInfo plan_error(const InputError& error) {
@@ -278,25 +386,47 @@ class Runner {
     return info;
   }
 
-  /// On rank 0.
-  void conclude(const ScheduledRepetition& scheduled, const RepetitionOutcome& outcome, double took_s) {
+  /// On rank 0. Should the run be cut within what is written here, no sample counts twice: the repetition of the first
+  /// case tells whether that of the others is done.
+  void conclude(const Turn& turn, TurnReport mine, double begin_s) {
+    std::vector<TurnReport> others;
+    RepetitionOutcome all = mine.outcome;
+    for (std::size_t i = 0; i < turn.cases.size(); ++i) {
+      if (turn.mine == i) continue;
+      const TurnReport& other = others.emplace_back(receive_report(turn.seats[i].front()));
+      all.failed = all.failed || other.outcome.failed;
+      all.wrong = all.wrong || other.outcome.wrong;
+      all.interrupted = all.interrupted || other.outcome.interrupted;
+    }
+    interrupted_ = interrupted_ || all.interrupted;
     // What is once found wrong would be measured for nothing from now on.
-    const bool failed = outcome.failed || outcome.wrong;
-    if (failed || outcome.interrupted) schedule_.failed(scheduled);
-    else schedule_.finished(scheduled, outcome.rates);
+    const ScheduledRepetition scheduled{turn.cases.front(), turn.repetition};
+    if (all.failed || all.wrong || all.interrupted) schedule_.failed(scheduled);
+    else schedule_.finished(scheduled, all.rates);
+    if (turn.mine)
+      end_repetition(plan_.cases[turn.cases[*turn.mine]], turn.repetition, mine.outcome, all.failed || all.wrong,
+                     begin_s);
+    for (const TurnReport& other : others) events_.add(other.events);
+  }
+
+  /// `ends_case`: no further repetition begins.
+  void end_repetition(const Case& test, std::uint64_t repetition, const RepetitionOutcome& outcome, bool ends_case,
+                      double begin_s) {
     if (outcome.interrupted) return;
-    const Case& test = plan_.cases[scheduled.case_index];
-    events_.repetition_ends({test.number, scheduled.repetition, scheduled.repetition < test.warmup, ""},
-                            {.elapsed_s = took_s, .failed = failed, .rates = outcome.rates});
+    events_.repetition_ends({test.number, repetition, repetition < test.warmup, ""},
+                            {.elapsed_s = elapsed_s() - begin_s,
+                             .failed = outcome.failed || outcome.wrong || ends_case,
+                             .rates = outcome.rates});
   }
 
   /// A pattern that does not fit the nodes it got fails alike on all ranks.
-  RepetitionOutcome attempt_turn(const Case& test, std::uint64_t repetition, MPI_Comm communicator) {
+  RepetitionOutcome attempt_turn(const RepetitionTask& task) {
     try {
-      places_.enter(test, context_);
-      return run_repetition(context_, test, repetition, communicator, schedule_);
+      places_.enter(task.test, context_);
+      return run_repetition(context_, task, schedule_);
     } catch (const InputError& error) {
-      if (session_.rank() == 0) events_.error(context_.current, plan_error(error));
+      const bool reports = rank_in(task.communicator) == 0;
+      if (reports) events_.error(context_.current, plan_error(error));
       RepetitionOutcome outcome;
       outcome.failed = true;
       return outcome;
@@ -348,7 +478,10 @@ class Runner {
   Confinement confinement_;
   std::optional<ErrorInfo> refusal_;  ///< on rank 0
   bool refused_ = false;
+  ProgressRelay relay_{events_};
   RunContext context_;
+  std::int64_t origin_ns_ = 0;              ///< start of the run on rank 0's clock
+  std::vector<ClockReading> first_clocks_;  ///< as found at the start of the run, with rank 0's
   Nodes run_nodes_;
   Communicators communicators_;
   std::int64_t began_ns_ = 0;

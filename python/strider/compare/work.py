@@ -61,12 +61,15 @@ def options(case: Case) -> dict[str, Option]:
     """All options of a case by the keys of a suite; an interface's own are `posix.direct` and the like."""
     kind = "tree" if case.is_metadata else "pattern"
     name = case.interface_name
+    # The name of such a case says what ran at the same time.
+    beside = {"beside": Option("common", "beside", case.name)} if case.measured_together else {}
     return {
         "interface": Option("common", "interface", name),
         **{f"{name}.{key}": one for key, one in case.interface_options.items()},
         kind: Option("common", kind, case.shape_name),
         **case.shape_options,
         **case.common_options,
+        **beside,
     }
 
 

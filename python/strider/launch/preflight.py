@@ -85,7 +85,7 @@ def preflight(plan: CheckedPlan, description: Description, target: Path, launche
     on_storage = [(case, needs) for case, needs in plan.cases if case.interface["name"] in storing]
     new = [pair for pair in _making_files(plan) if pair[0].interface["name"] in storing]
     ending = [pair for pair in new if _ends_by_deadline(pair[0])]
-    bounded = [pair for pair in new if not _ends_by_deadline(pair[0])]
+    bounded = _at_once([pair for pair in new if not _ends_by_deadline(pair[0])])
     return [
         *_interfaces(plan, description),
         *_mounts(plan, launcher),
@@ -99,8 +99,8 @@ def preflight(plan: CheckedPlan, description: Description, target: Path, launche
 
 def node_needs(plan: CheckedPlan, launcher: Launcher) -> Room:
     """Returns what a run needs on each node: space of its largest case, memory of the ranks there."""
-    bounded = [needs for case, needs in _making_files(plan) if not _ends_by_deadline(case)]
-    space_bytes = max((needs.space_bytes for needs in bounded), default=0)
+    bounded = _at_once([pair for pair in _making_files(plan) if not _ends_by_deadline(pair[0])])
+    space_bytes = max((needs.space_bytes for _, needs in bounded), default=0)
     total = plan.suite.plan.ranks
     ranks = launcher.places.seats(total).per_node or 1
     buffers = max(needs.memory_bytes * min(case.clients, ranks) for case, needs in plan.cases)
@@ -148,7 +148,7 @@ def _mounts(plan: CheckedPlan, launcher: Launcher) -> Iterator[Finding]:
 
 
 def _space(cases: list[_Needing], space: Space, target: Path) -> Iterator[Finding]:
-    # Each repetition removes its files, so the files of only one case exist at a time.
+    # Each repetition removes its files, so the files of only one turn exist at a time.
     for case, needs in _too_large(cases, space):
         message = (
             f"{target} has {format_bytes_rounded(space.free_bytes)} free, but case {case.case} needs "
@@ -176,6 +176,21 @@ def _too_large(cases: list[_Needing], space: Space) -> list[_Needing]:
     """Returns the largest case if it does not fit into the free space."""
     largest = sorted(cases, key=lambda pair: -pair[1].space_bytes)[:1]
     return [pair for pair in largest if pair[1].space_bytes + SPARE_BYTES > space.free_bytes]
+
+
+def _at_once(cases: list[_Needing]) -> list[_Needing]:
+    """Returns the cases, those of one turn as one: the first of them, with the files of all."""
+    turns: dict[tuple[int, int], list[_Needing]] = {}
+    for case, needs in cases:
+        turns.setdefault((case.turn, 0 if case.turn else case.case), []).append((case, needs))
+    return [(each[0][0], _sum([needs for _, needs in each])) for each in turns.values()]
+
+
+def _sum(needs: list[CheckedCase]) -> CheckedCase:
+    if len(needs) == 1:
+        return needs[0]
+    keys = ("files", "inodes", "space_bytes")
+    return needs[0].model_copy(update={key: sum(getattr(one, key) for one in needs) for key in keys})
 
 
 def _ends_by_deadline(case: PlannedCase) -> bool:

@@ -121,7 +121,8 @@ def find(
             )
         )
         for summary in summaries
-        if summary.samples
+        # What nodes count while several groups measure is of all of them.
+        if summary.samples and not summary.case.measured_together
     ]
 
 

@@ -150,7 +150,9 @@ def moves(summaries: Sequence[OperationSummary]) -> list[Move]:
 def _is_comparable(summary: OperationSummary) -> bool:
     """Whether a result is grade B or better; what served the bytes does not matter to the ranks' counters."""
     trust = summary.trust
-    return trust is not None and is_trusted(trust.apart_from(OF_SOURCES))
+    return (
+        not summary.case.measured_together and trust is not None and is_trusted(trust.apart_from(OF_SOURCES))
+    )
 
 
 def _names(cases: Sequence[Case]) -> dict[int, str]:

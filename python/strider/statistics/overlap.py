@@ -13,7 +13,7 @@ from strider.statistics.summary import OperationSummary
 from strider.store.case import Case
 
 #: What two cases may differ in besides the thinking and still do the same.
-_IRRELEVANT = ("case", "name", "repetitions", "warmup", "settle", "think")
+_IRRELEVANT = ("case", "name", "repetitions", "warmup", "settle", "think", "turn")
 
 
 CARD = Card(

@@ -52,6 +52,8 @@ class Case(BaseModel):
         pattern: `name` and the pattern's parameters; empty for a case of metadata.
         tree: `name` and the tree's parameters; empty for a case of data.
         sharing: `shared`, `per-rank`, `per-node` or a number of files.
+        turn: Of a case of a group: `number` of the turn in which groups measure at the same time (0: alone),
+            and `alone`, the number of the same case alone.
         request_bytes: Bytes of a request, as the engine's check found.
         own_client: Whether the interface speaks to the storage itself, by the same check; None in older runs.
         description: What the engine of the run said of the parameters.
@@ -69,6 +71,7 @@ class Case(BaseModel):
     repetitions: Parameters = {}
     order: str = "forward"
     sharing: str | int = "shared"
+    turn: Parameters = {}
     request_bytes: int | None = None
     own_client: bool | None = None
     description: Description = Field(default_factory=older_description, exclude=True, repr=False)
@@ -79,6 +82,11 @@ class Case(BaseModel):
         for name in ("common_parameters", "interface_options", "shape_options", "common_options"):
             copied.__dict__.pop(name, None)
         return copied
+
+    @property
+    def measured_together(self) -> bool:
+        """Whether other groups of ranks measured at the same time."""
+        return bool(self.turn.get("number"))
 
     @property
     def interface_name(self) -> str:

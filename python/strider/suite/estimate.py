@@ -1,6 +1,6 @@
 """Estimates a plan: bytes, operations, space, and time at assumed rates."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from strider.engine import CheckedCase, CheckedPhase
@@ -109,11 +109,30 @@ def estimate(checked: CheckedPlan, rates: AssumedRates) -> Estimate:
         prepared_bytes_most=sum(_prepared_bytes(case, needs, rates) * times for case, needs, times in most),
         requests=sum(_requests(case, needs, rates) * times for case, needs, times in least),
         requests_most=sum(_requests(case, needs, rates) * times for case, needs, times in most),
-        space_bytes=max(needs.space_bytes for _, needs, _ in pairs),
-        files=max(needs.inodes or needs.files for _, needs, _ in pairs),
-        seconds=sum(_seconds(case, needs, rates) * times for case, needs, times in least),
-        seconds_most=sum(_seconds(case, needs, rates) * times for case, needs, times in most),
+        space_bytes=int(max(_by_turn(checked, lambda _, needs: needs.space_bytes, sum))),
+        files=int(max(_by_turn(checked, lambda _, needs: needs.inodes or needs.files, sum))),
+        seconds=_total_s(checked, rates, lambda case: case.repetitions.min),
+        seconds_most=_total_s(checked, rates, lambda case: case.repetitions.max),
     )
+
+
+def _by_turn(
+    checked: CheckedPlan,
+    quantity: Callable[[PlannedCase, CheckedCase], float],
+    together: Callable[[Sequence[float]], float],
+) -> list[float]:
+    """A quantity of each case, where `together` makes one of those of cases that run at the same time."""
+    turns: dict[tuple[int, int], list[float]] = {}
+    for case, needs in checked.cases:
+        turns.setdefault((case.turn, 0 if case.turn else case.case), []).append(quantity(case, needs))
+    return [together(values) for values in turns.values()]
+
+
+def _total_s(checked: CheckedPlan, rates: AssumedRates, repetitions: Callable[[PlannedCase], int]) -> float:
+    def seconds(case: PlannedCase, needs: CheckedCase) -> float:
+        return _seconds(case, needs, rates) * (int(case.get("warmup", 0)) + repetitions(case))
+
+    return sum(_by_turn(checked, seconds, max))
 
 
 def planned_phases(checked: CheckedPlan) -> int:
@@ -221,4 +240,5 @@ def _seconds(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> floa
     lengths = [runtime or length_s for _, _, length_s in _shares(case, needs, rates)]
     prepared = _prepared(case, needs, rates)
     preparing = sum(_transfer_s(case, needs, name, size, rates) + PHASE_S for name, size in prepared)
-    return preparing + sum(length + settle + PHASE_S for length in lengths)
+    waiting = float(case.get("start", 0.0))
+    return preparing + waiting + sum(length + settle + PHASE_S for length in lengths)

@@ -13,6 +13,7 @@ from strider.suite.axes import AxesReader, Axis
 from strider.suite.changes import Changes, selection
 from strider.suite.document import Document
 from strider.suite.expand import Origin, expand
+from strider.suite.groups import grouped
 from strider.suite.mistakes import Mistakes, Place, unknown
 from strider.suite.offers import check_keys, check_metadata
 from strider.suite.plan import Plan, SuiteTitle
@@ -97,6 +98,7 @@ def build(
     cases = scaled_down(expanded, settings["scale_down"], vocabulary, document, mistakes)
     check_metadata(cases, vocabulary, document, mistakes)
     check_keys(cases, document, mistakes)
+    cases = grouped(cases, vocabulary, document, mistakes)
     mistakes.raise_if_any()
     plan = Plan(
         suite=SuiteTitle(name=settings["name"], description=settings["description"]),

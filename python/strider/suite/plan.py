@@ -42,6 +42,11 @@ class PlannedCase(BaseModel):
         """The pattern or the tree."""
         return self.tree or self.pattern
 
+    @property
+    def turn(self) -> int:
+        """Number of the turn in which cases of several groups run at the same time; 0: it runs alone."""
+        return int((self.get("turn") or {}).get("number", 0))
+
     @model_serializer(mode="wrap")
     def _one_shape(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Json]:
         """A plan has the key `pattern` or the key `tree`, never both."""

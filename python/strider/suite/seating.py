@@ -66,13 +66,35 @@ def ranks_of(cases: Sequence[PlannedCase], ranks_per_node: int) -> int:
         cases: The cases.
         ranks_per_node: Ranks that count as a node; 0: nodes have as many as the widest case needs.
     """
-    seatings = [Seating.of(case) for case in cases]
+    seatings = [_with_earlier_groups(case) for case in cases]
     clients = max(seating.clients for seating in seatings)
     if ranks_per_node:
         ends = [(one.nodes - 1) * ranks_per_node + one.width for one in seatings if one.nodes]
         return max([clients, *(end for end in ends if end <= MOST_RANKS)])
     grid = max(one.nodes for one in seatings) * max(one.width for one in seatings)
     return max(clients, grid if grid <= MOST_RANKS else 0)
+
+
+@dataclass(frozen=True)
+class _Ranks:
+    """The ranks that a case needs beside those of earlier groups; `width`: on the node with the most."""
+
+    clients: int
+    nodes: int
+    width: int
+
+
+def _with_earlier_groups(case: PlannedCase) -> _Ranks:
+    groups = [Seating.of(case)] + [
+        Seating(ranks["clients"], ranks["nodes"], ranks["per_node"], ranks["placement"] == "spread")
+        for ranks in (case.get("turn") or {}).get("earlier", [])
+    ]
+    names_nodes = any(one.width for one in groups)
+    return _Ranks(
+        sum(one.clients for one in groups),
+        max(one.nodes for one in groups),
+        sum(one.width or one.clients for one in groups) if names_nodes else 0,
+    )
 
 
 def _number(case: PlannedCase, key: str) -> int:

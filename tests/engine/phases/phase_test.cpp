@@ -152,7 +152,7 @@ class Phase : public testing::Test {
     EXPECT_EQ(plan.cases.size(), 1U);
     plan.cases[0].interface = &interface;
     const Schedule schedule(plan);
-    return run_repetition(context_, plan.cases[0], 0, MPI_COMM_WORLD, schedule);
+    return run_repetition(context_, {plan.cases[0], 0, MPI_COMM_WORLD, nullptr}, schedule);
   }
 
   std::string events() const {

@@ -158,6 +158,32 @@ TEST(Seats, ThatTheRunDoesNotHaveAreRefusedWithBothNumbers) {
   EXPECT_FALSE(attempt_seats(case_on(5, packed(2)), node_of));
 }
 
+TEST(Seats, OfLaterGroupsAreTheRanksThatEarlierOnesLeave) {
+  for (const Ranks& node_of : layouts())
+    for (std::uint32_t first = 1; first < node_of.size(); ++first)
+      for (const Placement placement : {Placement::pack, Placement::spread}) {
+        const auto rest = static_cast<std::uint32_t>(node_of.size()) - first;
+        Case later = case_on(rest, {placement});
+        later.earlier_groups = {{first, {placement}}};
+        Ranks all = seats_of(case_on(first, {placement}), node_of);
+        const Ranks seats = seats_of(later, node_of);
+        all.insert(all.end(), seats.begin(), seats.end());
+        EXPECT_EQ(std::set<std::uint32_t>(all.begin(), all.end()).size(), node_of.size()) << "each rank once";
+        EXPECT_EQ(ranks_needed(later), node_of.size());
+      }
+}
+
+TEST(Seats, OfLaterGroupsFollowTheirOwnPlacement) {
+  Case later = case_on(1, packed());
+  later.earlier_groups = {{3, packed()}};
+  EXPECT_EQ(seats_of(later, consecutive_nodes(4, 2)), (Ranks{3}));
+  later.earlier_groups = {{2, spread()}};
+  later.clients = 2;
+  EXPECT_EQ(seats_of(later, consecutive_nodes(4, 2)), (Ranks{1, 3}));
+  later.clients = 3;
+  EXPECT_EQ(refusal(later, consecutive_nodes(4, 2)), "clients: the case has 3 clients, but its nodes (2) have 2");
+}
+
 TEST(PlannedNodes, AreThoseThatTheCaseAsksForOrThePlanSimulates) {
   EXPECT_EQ(planned_nodes(case_on(3, spread()), 8, 0), (Ranks{0, 0, 0})) << "the plan does not know the nodes";
   EXPECT_EQ(planned_nodes(case_on(4, spread(2, 2)), 8, 0), (Ranks{0, 1, 0, 1}));
@@ -183,6 +209,26 @@ TEST(CaseSeating, ContradictionsAreNamedByTheirKey) {
   const auto errors = errors_of({case_text(R"("clients": 5, "nodes": 5)")}, R"("ranks": 8, "ranks_per_node": 2, )");
   ASSERT_EQ(errors.size(), 1U);
   EXPECT_EQ(errors[0].key, "nodes") << "the plan knows its nodes";
+}
+
+TEST(Groups, OfAPlanHaveTheirTurnAndLeaveRanksToOthers) {
+  const std::string turn = R"("turn": {"number": 1, "earlier": [{"clients": 3, "nodes": 0, "per_node": 0}]})";
+  const Plan plan = good_plan({case_text(R"("clients": 3, "group": "a", "turn": {"number": 1, "earlier": []})"),
+                               case_text(R"("clients": 2, "group": "b", "start": 1.5, )" + turn), case_text()});
+  EXPECT_EQ(plan.ranks, 5U);
+  EXPECT_EQ(members_of_turn(plan, 0), (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(members_of_turn(plan, 2), (std::vector<std::size_t>{2}));
+  EXPECT_EQ(plan.cases[1].start_s, 1.5);
+  EXPECT_EQ(seats_of(plan.cases[1], consecutive_nodes(5, 5)), (Ranks{3, 4}));
+}
+
+TEST(Groups, AreRefusedWhatWouldDisturbOthers) {
+  EXPECT_EQ(key_at_fault(case_text(R"("start": 1)")), "start");
+  EXPECT_EQ(key_at_fault(case_text(R"("group": "a", "repetitions": {"min": 3, "max": 9, "until": 0.05})")),
+            "repetitions");
+  EXPECT_EQ(key_at_fault(case_text(R"("group": "a", "operations": ["read", "reread"], "cache": "cold")")), "cache");
+  EXPECT_EQ(key_at_fault(case_text(R"("group": "a", "turn": 1)")), "turn");
+  EXPECT_EQ(key_at_fault(case_text(R"("group": "a", "turn": {"number": -1, "earlier": []})")), "turn");
 }
 
 TEST(CaseSeating, TheDataInFilesDoesNotDependOnIt) {

@@ -47,6 +47,28 @@ std::vector<std::size_t> cases_of(const std::vector<ScheduledRepetition>& turns)
   return cases;
 }
 
+TEST(Schedule, CasesOfOneTurnHaveItAsOne) {
+  Plan plan = plan_of({times(2), times(2), times(2)});
+  plan.cases[1].turn = plan.cases[2].turn = 1;
+  Schedule schedule(plan);
+  EXPECT_EQ(schedule.planned_phases(), 12U);
+  std::vector<std::size_t> cases = cases_of(run_all(schedule, steady));
+  std::ranges::sort(cases);
+  EXPECT_EQ(cases, (std::vector<std::size_t>{0, 0, 1, 1}));
+  EXPECT_EQ(schedule.done_phases(), 12U);
+  EXPECT_EQ(schedule.planned_phases(), 12U);
+}
+
+TEST(Schedule, ATurnThatWasCutIsRepeatedUnlessItsFirstCaseWasDone) {
+  Plan plan = plan_of({times(1), times(1)}, Interleave::none);
+  plan.cases[0].turn = plan.cases[1].turn = 1;
+  Schedule cut(plan), done(plan);
+  cut.resume({{.case_number = 2}}, 0);
+  EXPECT_TRUE(cut.next());
+  done.resume({{.case_number = 1}, {.case_number = 2}}, 0);
+  EXPECT_FALSE(done.next());
+}
+
 TEST(Schedule, ExecutesEveryRepetitionOfEveryCaseInItsOrder) {
   for (const Interleave interleave : {Interleave::random, Interleave::none}) {
     const Plan plan = plan_of({times(3), times(1), times(5)}, interleave);

@@ -180,8 +180,8 @@ def test_no_parameter_of_the_engine_is_a_text_without_a_kind(vocabulary: Vocabul
         if one.kind == "text"
     }
     assert described <= neither
-    # The name of a folder in the target: datasets/binding.py refuses what is no name.
-    assert common == {"dataset"}
+    # The name of a folder in the target, and of a group: datasets/binding.py and suite/groups.py refuse others.
+    assert common == {"dataset", "group"}
 
 
 def test_the_prefix_of_mpiio_is_one_of_a_list(vocabulary: Vocabulary) -> None:

@@ -19,7 +19,6 @@ def srun(_: Mpi, places: Places) -> Launcher:
         interrupt=signal.SIGTERM,
         starts_ranks="by a daemon",
         places=places,
-        is_srun=True,
     )
 
 

@@ -33,6 +33,7 @@ _PHRASES = {
     "placement": "{}",
     "nodes": "{} nodes",
     "per_node": "{} per node",
+    "start": "starts after {}",
     "order": "{} order",
     "sharing": "{}",
     "sync": "sync {}",
@@ -230,7 +231,7 @@ def _common(case: Case) -> Options:
     return {
         name: one
         for name, one in case.common_options.items()
-        if name not in ("clients", *OF_MOUNT)
+        if name not in ("clients", "group", *OF_MOUNT)  # a case of a group has its name
         and OF_OPERATION.get(name, case.operations[0]) in case.operations
     }
 

@@ -16,6 +16,7 @@ NAMES = (
     "summary",
     "starts",
     "data_sets",
+    "groups",
     "rates",
     "latency",
     "costs",

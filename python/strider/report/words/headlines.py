@@ -80,6 +80,8 @@ def _by_operation(summaries: Sequence[OperationSummary]) -> dict[str, list[Opera
 
 def _may_lead(summary: OperationSummary) -> bool:
     rate = summary.rate
+    if summary.case.measured_together:
+        return False
     return is_trusted(summary.trust) and rate is not None and rate.n >= LEAST_REPETITIONS
 
 

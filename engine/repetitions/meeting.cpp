@@ -1,0 +1,40 @@
+#include "repetitions/meeting.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "foundation/clock.hpp"
+#include "ranks/exchange.hpp"
+#include "ranks/interrupt.hpp"
+
+namespace strider {
+namespace {
+
+void sleep_until(std::uint64_t end_ns) {
+  constexpr std::uint64_t longest_nap_ns = 50'000'000;  // so that an interruption is soon seen
+  for (std::uint64_t now = monotonic_ns(); now < end_ns && !interrupted(); now = monotonic_ns())
+    std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(end_ns - now, longest_nap_ns)));
+}
+
+}  // namespace
+
+bool Meeting::begin(bool ready, double start_s) {
+  begun_ = true;
+  const bool all_ready = !is_so_on_any(!ready, all_, waiting_);
+  if (all_ready) sleep_until(monotonic_ns() + static_cast<std::uint64_t>(start_s * 1e9));
+  return all_ready;
+}
+
+void Meeting::end() {
+  if (ended_) return;
+  ended_ = true;
+  barrier(all_, waiting_);
+}
+
+void Meeting::leave() {
+  if (!begun_) begin(false, 0);
+  end();
+}
+
+}  // namespace strider
