@@ -180,7 +180,7 @@ def test_no_parameter_of_the_engine_is_a_text_without_a_kind(vocabulary: Vocabul
         if one.kind == "text"
     }
     assert described <= neither
-    # The name of a folder in the target, and of a group: datasets/binding.py and suite/groups.py refuse others.
+    # Names of folders in the target and of groups: datasets/binding.py and suite/groups.py refuse others.
     assert common == {"dataset", "group"}
 
 
