@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,10 @@ from strider.errors import ExitCode, StriderError
 if TYPE_CHECKING:
     from strider.cli.running import RunOptions
     from strider.jobs import Job
+    from strider.launch.rundir import RunDirectory
 
+_PATIENCE_S = 120.0
+_POLL_S = 0.5
 _LEAST_LIMIT_S = 0.001
 """Of a part that has nothing left of the suite's own time limit: it measures nothing."""
 
@@ -89,7 +93,17 @@ def _begin_or_resume(job: "Job", file: Path, options: "RunOptions", limit: _Limi
         run_suite(file, replace(options, settings=settings, run_id=job.record.run, store=job.store))
         return
     directory = RunDirectory(job.record.run, job.run)
+    _wait_for_earlier(directory)
     resume_directory(directory, limit.seconds, anyway=True, is_over=_is_over(job), quiet=options.quiet)
+
+
+def _wait_for_earlier(directory: "RunDirectory") -> None:
+    """Waits for a process of an earlier part that outlives its job, which some schedulers let happen."""
+    from strider.launch.resume import is_held
+
+    end = time.monotonic() + _PATIENCE_S
+    while is_held(directory) and time.monotonic() < end:
+        time.sleep(_POLL_S)
 
 
 def _is_over(job: "Job") -> bool:

@@ -11,9 +11,6 @@ from strider.errors import ExitCode, StriderError
 if TYPE_CHECKING:
     from strider.jobs import JobOptions, Order
 
-_RATE_BYTES_S, _OPERATIONS_S = 200 << 20, 10_000
-"""Rates of the estimate, those of `strider plan`."""
-
 OptionalSuite = Annotated[
     str | None,
     typer.Argument(metavar="[SUITE]", help="Suite file, or name of a predefined suite; none with --resume."),
@@ -28,9 +25,9 @@ ResumeOption = Annotated[
 ]
 NodesOption = Annotated[int, typer.Option("--nodes", "-N", metavar="N", min=1, help="Number of nodes.")]
 PerNodeOption = Annotated[
-    int,
+    int | None,
     typer.Option(
-        "--per-node", metavar="M", min=0, help="Ranks on each node (default: as many as the suite needs)."
+        "--per-node", metavar="M", min=1, help="Ranks on each node (default: as many as the suite needs)."
     ),
 ]
 TimeOption = Annotated[
@@ -106,7 +103,7 @@ def submit(
     clients: ClientsOption = None,
     settings: SetOption = None,
     nodes: NodesOption = 1,
-    per_node: PerNodeOption = 0,
+    per_node: PerNodeOption = None,
     time: TimeOption = "",
     partition: PartitionOption = "",
     account: AccountOption = "",
@@ -129,7 +126,7 @@ def submit(
     from strider.launch.rundir import store as store_of
 
     place = store_of(store).absolute()
-    options = _options(executor, nodes, per_node, time, margin, partition, account)
+    options = _options(executor, nodes, per_node or 0, time, margin, partition, account)
     if resume:
         _refuse_beside_resume(suite=suite, target=target, clients=clients, set=settings, launcher=launcher)
         order = _continuation(resume, place, options, jobs)
@@ -191,10 +188,9 @@ def _order(
     from strider import engine as engines
     from strider.cli.running import RunOptions
     from strider.cli.sizing import with_chosen_sizes, without_probe
-    from strider.jobs import Order, jobs_needed
+    from strider.jobs import Order, estimated_s, jobs_needed
     from strider.launch import check_target
     from strider.suite import Changes, load, locate
-    from strider.suite.estimate import AssumedRates, estimate
     from strider.suite.sizes import probed_key
 
     engine = engines.find()
@@ -206,8 +202,6 @@ def _order(
     place = str(check_target(checked.suite.plan.target))
     ranks = checked.suite.plan.ranks
     options.on_each_node(ranks)
-    seconds = estimate(checked, AssumedRates(_RATE_BYTES_S, _OPERATIONS_S)).seconds
-    seconds = min(seconds, checked.suite.plan.time_limit_s or seconds)
     words = ["--target", place]
     words += ["--clients", clients] if clients else []
     words += [word for setting in settings for word in ("--set", setting)]
@@ -218,7 +212,7 @@ def _order(
         options,
         words,
         launcher,
-        jobs_needed(options, seconds, jobs),
+        jobs_needed(options, estimated_s(checked), jobs),
     )
 
 
@@ -236,10 +230,9 @@ def _continuation(name: str, store: Path, options: "JobOptions", jobs: int | Non
         StriderError: It is complete, under way, or cannot be resumed.
     """
     from strider.cli.resume import require_missing
-    from strider.jobs import Order, condition, find, jobs_needed
+    from strider.jobs import Order, condition, estimated_s, find, jobs_needed
     from strider.launch.rundir import RunDirectory
     from strider.store import resolve
-    from strider.suite.estimate import AssumedRates, estimate
 
     path = resolve(store, name).absolute()
     directory = RunDirectory(path.name, path)
@@ -251,7 +244,6 @@ def _continuation(name: str, store: Path, options: "JobOptions", jobs: int | Non
     info, checked = require_missing(directory, is_over=before is not None)
     plan = checked.suite.plan
     options.on_each_node(plan.ranks)
-    seconds = estimate(checked, AssumedRates(_RATE_BYTES_S, _OPERATIONS_S)).seconds
     return Order(
         plan.suite.name,
         checked.suite.document.text,
@@ -259,7 +251,7 @@ def _continuation(name: str, store: Path, options: "JobOptions", jobs: int | Non
         options,
         ["--target", plan.target],
         str(info["options"]["launcher"]),
-        jobs_needed(options, seconds, jobs),
+        jobs_needed(options, estimated_s(checked), jobs),
         run=directory.run,
         last_process=info.get("process") or {},
     )

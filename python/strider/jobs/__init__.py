@@ -6,10 +6,10 @@ of one job of the scheduler, several of them run after one another, and each res
 """
 
 from strider.jobs.cancelling import Cancelled, cancel, cancel_rest
-from strider.jobs.condition import Condition, condition
+from strider.jobs.condition import Condition, condition, conditions
 from strider.jobs.following import follow, planned_state
 from strider.jobs.inside import ended_earlier, interrupted_on_request
-from strider.jobs.options import JobOptions, jobs_needed, parse_options
+from strider.jobs.options import JobOptions, estimated_s, jobs_needed, parse_options
 from strider.jobs.record import Job, all_jobs, find, read
 from strider.jobs.submission import Order, example, submit
 
@@ -23,7 +23,9 @@ __all__ = [
     "cancel",
     "cancel_rest",
     "condition",
+    "conditions",
     "ended_earlier",
+    "estimated_s",
     "example",
     "find",
     "follow",

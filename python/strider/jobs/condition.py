@@ -2,6 +2,7 @@
 
 import json
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,13 +37,27 @@ class Condition:
 
 def condition(job: Job) -> Condition:
     """Returns how a job is now; asks the scheduler once."""
+    return conditions([job])[0]
+
+
+def conditions(jobs: Sequence[Job]) -> list[Condition]:
+    """Returns how jobs are now, in their order; asks each scheduler once."""
+    asked = {
+        executor: _ask(executor, [job for job in jobs if job.record.options.executor == executor])
+        for executor in {job.record.options.executor for job in jobs} - {"local"}
+    }
+    return [_of(job, asked.get(job.record.options.executor, {})) for job in jobs]
+
+
+def _of(job: Job, asked: dict[str, tuple[str, str]]) -> Condition:
     numbers = job.record.numbers
-    seen = _seen(job)
-    for wanted in ("running", "waiting", "unknown"):
+    is_local = job.record.options.executor == "local"
+    seen = {number: _process_state(job) if is_local else asked[number] for number in numbers}
+    states: tuple[JobState, ...] = ("running", "waiting", "unknown")
+    for wanted in states:
         for part, number in enumerate(numbers, 1):
             if seen[number][0] == wanted:
-                state: JobState = "waiting" if wanted == "waiting" else _active(wanted)
-                return Condition(state, seen[number][1], number, part)
+                return Condition(wanted, seen[number][1], number, part)
     if has_run(job):
         return Condition("done")
     return Condition("cancelled" if job.is_cancelled else "failed")
@@ -61,19 +76,13 @@ def is_sealed(job: Job) -> bool:
         return False
 
 
-def _active(word: str) -> JobState:
-    return "running" if word == "running" else "unknown"
-
-
-def _seen(job: Job) -> dict[str, tuple[str, str]]:
-    """Returns state and reason of each part."""
+def _ask(executor: str, jobs: Sequence[Job]) -> dict[str, tuple[str, str]]:
+    """Returns state and reason of each part of jobs of one scheduler."""
     from strider.jobs.executors import scheduler
 
-    numbers, record = job.record.numbers, job.record
-    if record.options.executor == "local":
-        return {number: _process_state(job) for number in numbers}
+    numbers = [number for job in jobs for number in job.record.numbers]
     try:
-        found = scheduler(record.options.executor, job.folder).look(numbers)
+        found = scheduler(executor, jobs[0].folder).look(numbers)
     except StriderError as error:
         return dict.fromkeys(numbers, ("unknown", error.message))
     return {number: (seen.state, seen.reason) for number, seen in found.items()}

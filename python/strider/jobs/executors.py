@@ -141,7 +141,9 @@ def missing_of(name: str) -> str:
     missing = [command for command in COMMANDS.get(name, ()) if shutil.which(command) is None]
     if not missing:
         return ""
-    return f"this machine has no {_shown(name)} ({', '.join(missing)} not found): choose another --executor"
+    return (
+        f"this machine has no {shown_name(name)} ({', '.join(missing)} not found): choose another --executor"
+    )
 
 
 def found() -> str:
@@ -159,5 +161,8 @@ def found() -> str:
     )
 
 
-def _shown(name: str) -> str:
+def shown_name(name: str) -> str:
+    """Returns the name of an executor as its users write it."""
+    if name == "local":
+        return "this machine"
     return name.capitalize() if name in ("slurm", "flux") else name.upper()

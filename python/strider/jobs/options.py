@@ -7,6 +7,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from strider.errors import StriderError
+from strider.suite.checked import CheckedPlan
+from strider.suite.estimate import AssumedRates, estimate
 from strider.units import format_seconds
 
 EXECUTORS = ("slurm", "pbs", "lsf", "flux", "local")
@@ -18,6 +20,7 @@ LEAST_MARGIN_S = 60.0
 MARGIN_SHARE = 0.1
 """Time that a job keeps for its start and its end: a share of its time, and at least so many seconds."""
 LEAST_TIME_S = 60.0
+_RATE_BYTES_S, _OPERATIONS_S = 200 << 20, 10_000
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _UNIT_TIME = re.compile(r"([0-9]{1,6})(s|m|min|h|d)")
 _CLOCK_TIME = re.compile(r"(?:([0-9]{1,4})-)?([0-9]{1,4}):([0-9]{2})(?::([0-9]{2}))?")
@@ -135,6 +138,12 @@ def parse_time(option: str, text: str) -> float:
     raise StriderError(
         f'{option} "{text:.40}" is not a time: write for example 30m, 2h, 1:30:00 or 1-12:00:00'
     )
+
+
+def estimated_s(checked: CheckedPlan) -> float:
+    """Returns the estimated time of a run in seconds, at the rates that `strider plan` assumes."""
+    seconds = estimate(checked, AssumedRates(_RATE_BYTES_S, _OPERATIONS_S)).seconds
+    return min(seconds, checked.suite.plan.time_limit_s or seconds)
 
 
 def jobs_needed(options: JobOptions, estimate_s: float, typed: int | None) -> int:

@@ -145,9 +145,14 @@ def read(folder: Path) -> Job:
         raise StriderError(f"{folder / RECORD} is damaged: submit the suite again") from error
 
 
-def all_jobs(store: Path) -> list[Job]:
-    """Returns the jobs of a store, oldest first, without those whose record is damaged."""
-    return sorted(_readable(store), key=lambda job: job.record.submitted)
+def all_jobs(store: Path, most: int | None = None) -> list[Job]:
+    """Returns the jobs of a store, oldest first, without those whose record is damaged.
+
+    Args:
+        store: The store.
+        most: Number of jobs, those whose folders have changed last; None for all.
+    """
+    return sorted(_readable(store, most), key=lambda job: job.record.submitted)
 
 
 def find(store: Path, name: str) -> Job | None:
@@ -177,12 +182,21 @@ def cannot_write(folder: Path, error: OSError) -> StriderError:
     return StriderError(f"cannot write {folder}: {error.strerror}: choose another store with --store")
 
 
-def _readable(store: Path) -> Iterator[Job]:
+def _readable(store: Path, most: int | None) -> Iterator[Job]:
+    folders: list[os.DirEntry[str]] = []
     with suppress(OSError):
-        for entry in os.scandir(folder_of(store)):
-            if _ID.fullmatch(entry.name):
-                with suppress(StriderError):
-                    yield read(Path(entry.path))
+        folders = [entry for entry in os.scandir(folder_of(store)) if is_id(entry.name)]
+    if most is not None and len(folders) > most:
+        folders = sorted(folders, key=_changed)[-most:]
+    for entry in folders:
+        with suppress(StriderError):
+            yield read(Path(entry.path))
+
+
+def _changed(entry: os.DirEntry[str]) -> int:
+    with suppress(OSError):
+        return entry.stat(follow_symlinks=False).st_mtime_ns
+    return 0
 
 
 def _end_of(file: Path) -> str:

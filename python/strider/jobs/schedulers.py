@@ -20,6 +20,28 @@ from strider.errors import ExitCode, StriderError
 COMMAND_LIMIT_S = 30.0
 _KNOWN_REASON = "NonZeroExitCode"
 
+_SLURM_REFUSALS = {
+    "account": "choose one that sacctmgr show associations lists, with --account",
+    "partition": "choose one that sinfo lists, with --partition",
+    "time limit": "lower --time, or choose another --partition",
+    "node": "lower --nodes or --per-node, or choose another --partition",
+    "processors": "lower --nodes or --per-node, or choose another --partition",
+}
+"""Remedies by words of a refusal, in lower case; the first one holds."""
+_SLURM_REASONS = {
+    "Dependency": "the job before it has not ended",
+    "Priority": "jobs of higher priority wait",
+    "Resources": "its nodes are busy",
+    "PartitionTimeLimit": "the partition allows less time: cancel it, and submit with a smaller --time",
+    "PartitionNodeLimit": "the partition has fewer usable nodes: cancel it, and submit with fewer --nodes",
+    "PartitionConfig": "its nodes have fewer processors: cancel it, and submit with a smaller --per-node",
+    "PartitionDown": "the partition starts no jobs: wait, or choose another --partition",
+    "JobHeldUser": "held: scontrol release starts it",
+    "JobHeldAdmin": "held by an administrator",
+    "InvalidAccount": "cancel it, and submit with another --account",
+}
+"""Meanings of reasons for waiting, as `squeue` abbreviates them to 20 characters."""
+
 State = Literal["waiting", "running", "ended", "unknown"]
 _STATES: dict[JobState, State] = {
     JobState.NEW: "waiting",
@@ -84,7 +106,11 @@ class Batch:
         """
         done = _ask(self._executor.get_submit_command(job, script))
         if done.returncode:
-            raise StriderError(f"the job was not submitted: {_said(done)}", ExitCode.CANNOT_RUN)
+            said = _said(done)
+            remedy = self._remedy(said)
+            raise StriderError(
+                f"the job was not submitted: {said}{': ' if remedy else ''}{remedy}", ExitCode.CANNOT_RUN
+            )
         try:
             return str(self._executor.job_id_from_submit_output(done.stdout))
         except (SubmitException, LookupError) as error:
@@ -96,11 +122,15 @@ class Batch:
         """The state of jobs by their numbers."""
         try:
             done = _ask(self._executor.get_status_command(numbers))
+        except StriderError as error:
+            return dict.fromkeys(numbers, Seen("unknown", error.message))
+        try:
             output, reasons = self._answer(done.stdout, numbers)
             found = self._executor.parse_status_output(done.returncode, output)
         # PSI/J asserts that it knows each state, and raises errors of all kinds at unknown answers.
-        except (StriderError, AssertionError, RuntimeError, LookupError, ValueError) as error:
-            return dict.fromkeys(numbers, Seen("unknown", str(error)[:200] or "unknown answer"))
+        except (AssertionError, RuntimeError, LookupError, ValueError) as error:
+            why = _said(done) if done.returncode else str(error) or "unknown answer"
+            return dict.fromkeys(numbers, Seen("unknown", why[:200]))
         return {
             number: Seen(
                 _STATES.get(found[number].state, "ended"), reasons.get(number) or found[number].message or ""
@@ -109,6 +139,10 @@ class Batch:
             else Seen("ended")
             for number in numbers
         }
+
+    def _remedy(self, said: str) -> str:
+        """Returns what to do about a refused submission; empty if that is unknown."""
+        return ""
 
     def _answer(self, output: str, numbers: list[str]) -> tuple[str, dict[str, str]]:
         """Returns the answer about jobs in the form that PSI/J reads, and reasons that PSI/J leaves out."""
@@ -135,14 +169,24 @@ class Batch:
 class Slurm(Batch):
     """Slurm: its answer has the reasons for waiting, and jobs of other kinds."""
 
+    def _remedy(self, said: str) -> str:
+        found = (remedy for words, remedy in _SLURM_REFUSALS.items() if words in said.lower())
+        return next(found, "")
+
     def _answer(self, output: str, numbers: list[str]) -> tuple[str, dict[str, str]]:
         head, *lines = output.split("\n") if output else [""]
         rows = [row for row in map(str.split, lines) if len(row) > 1 and row[0] in numbers]
-        reasons = {number: " ".join(rest) for number, _, *rest in rows if rest != ["None"]}
+        reasons = {number: _explained(" ".join(rest)) for number, _, *rest in rows if rest != ["None"]}
         # PSI/J reads the reason of failed jobs only, and asserts that it knows it.
         return "\n".join(
             [head, *(f"{number} {state} {_KNOWN_REASON}" for number, state, *_ in rows)]
         ), reasons
+
+
+def _explained(reason: str) -> str:
+    """Returns a reason of Slurm with its meaning, and with a remedy where the job would wait for ever."""
+    meaning = _SLURM_REASONS.get(reason)
+    return f"{reason} ({meaning})" if meaning else reason
 
 
 def _ask(words: list[str]) -> subprocess.CompletedProcess[str]:

@@ -236,6 +236,14 @@ def claimed(directory: RunDirectory, *, is_over: bool = False) -> Iterator[None]
             path.unlink(missing_ok=True)
 
 
+def is_held(directory: RunDirectory) -> bool:
+    """Returns whether a process of this host executes a run, or still writes its report."""
+    markers = [_marker(directory.path / CLAIM)]
+    with suppress(OSError, ValueError):
+        markers.append(Marker.of(json.loads(directory.info.read_text(encoding="utf-8")).get("process")))
+    return any(one.host == socket.gethostname() and one.lives() for one in markers if one is not None)
+
+
 def require_over(directory: RunDirectory, info: dict[str, Any], *, is_over: bool = False) -> None:
     """Refuses a run that is under way; waits for ranks of a killed run to exit.
 

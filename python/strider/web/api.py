@@ -113,7 +113,7 @@ class Api:
         judged = await self._workers.ask("judge", SuiteText(text=asked.text))
         name, ranks = judged["name"], judged["ranks"]
         if asked.where == "slurm":
-            job = await self._slurm.submit(name, asked.text, ranks, asked.slurm)
+            job = await self._slurm.submit(name, asked.text, ranks, judged["seconds"], asked.slurm)
             return JSONResponse({"job": job.id}, 201)
         return JSONResponse({"job": self._jobs.submit(name, asked.text).id}, 201)
 
@@ -210,7 +210,8 @@ class Api:
         name = request.path_params["job"]
         if self._slurm.knows(name):
             job = await self._slurm.look(name)
-            return JSONResponse({"state": job.state, "run": job.run, "output": job.output})
+            shown = {"state": job.state, "reason": job.reason, "run": job.run, "output": job.output}
+            return JSONResponse(shown)
         here = self._jobs.get(name)
         return JSONResponse({"state": here.state, "run": here.run, "output": here.output})
 

@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, Field
 
 from strider.errors import ExitCode, StriderError
+from strider.jobs.options import Word
 from strider.web.site import Site
 from strider.web.submission import Submission
 
 if TYPE_CHECKING:
-    from strider.jobs import Job
+    from strider.jobs import Condition, Job
 
 MOST_SHOWN = 100
 """Newest jobs of the store that are shown."""
-_WORD = r"^([A-Za-z0-9][A-Za-z0-9._+-]{0,63})?$"
+_GLANCE_S = 2.0
+"""A list does not wait longer for the scheduler."""
 
 
 class SlurmOptions(BaseModel):
     """What a user may ask of the scheduler."""
 
-    partition: str = Field(default="", pattern=_WORD)
-    account: str = Field(default="", pattern=_WORD)
+    partition: Word = ""
+    account: Word = ""
     time: str = Field(default="", pattern=r"^[0-9:smh-]{0,20}$")
     nodes: str = Field(default="", pattern=r"^[0-9]{0,6}$")
 
@@ -33,11 +35,22 @@ class SlurmJob(Submission):
 
     Attributes:
         state: `waiting`, `running`, `done`, `failed`, `cancelled`, or `unknown` where Slurm does not answer.
-        reason: Why it waits.
+        reason: Why it waits, or why its state is unknown.
+        number: The scheduler's number of the part that waits or runs; empty for none.
+        part: Which part that is, such as `2 of 5`; empty for a job of one part.
+        place: Name of its scheduler.
     """
 
     state: str = "waiting"
     reason: str = ""
+    number: str = ""
+    part: str = ""
+    place: str = ""
+
+    @property
+    def over(self) -> bool:
+        """Whether no part waits or runs."""
+        return self.state in ("done", "failed", "cancelled")
 
 
 class Slurm:
@@ -50,7 +63,8 @@ class Slurm:
     def __init__(self, site: Site) -> None:
         """Takes what the class describes."""
         self._site = site
-        self._known: dict[str, SlurmJob] = {}
+        self._known: dict[str, Condition] = {}
+        self._asking: asyncio.Task[None] | None = None
 
     @property
     def missing(self) -> str:
@@ -60,10 +74,29 @@ class Slurm:
         return missing_of("slurm").partition(":")[0]
 
     def all(self) -> list[SlurmJob]:
-        """All jobs of the store, newest first, as they were when last looked at."""
+        """The newest jobs of the store, newest first, as they were when last looked at."""
+        return [self._shown(job) for job in reversed(self._jobs())]
+
+    def of_run(self, run: str) -> SlurmJob | None:
+        """The newest job whose run this is, as it was when last looked at; None if there is none."""
+        return next((self._shown(job) for job in reversed(self._jobs()) if job.record.run == run), None)
+
+    async def refresh(self) -> None:
+        """Asks the scheduler about all jobs that are not known to be over; waits only for a moment."""
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(asyncio.to_thread(self._look_at_all))
+        await asyncio.wait([self._asking], timeout=_GLANCE_S)
+
+    def _look_at_all(self) -> None:
+        from strider.jobs import conditions
+
+        jobs = [job for job in self._jobs() if job.id not in self._known or not self._known[job.id].is_over]
+        self._known.update(zip([job.id for job in jobs], conditions(jobs), strict=True))
+
+    def _jobs(self) -> list["Job"]:
         from strider.jobs import all_jobs
 
-        return [self._shown(job) for job in reversed(all_jobs(self._site.store)[-MOST_SHOWN:])]
+        return all_jobs(self._site.store, MOST_SHOWN)
 
     def knows(self, name: str) -> bool:
         """Whether a job is one of these."""
@@ -77,21 +110,29 @@ class Slurm:
         return read(folder) if is_id(name) and folder.is_dir() else None
 
     def _shown(self, job: "Job") -> SlurmJob:
-        from strider.jobs.condition import has_run, is_sealed
+        from strider.jobs.condition import has_run
+        from strider.jobs.executors import shown_name
 
-        run = job.record.run if has_run(job) else ""
-        before = self._known.get(job.id)
+        run, count = job.record.run if has_run(job) else "", len(job.record.numbers)
         shown = SlurmJob(id=job.id, suite=job.record.suite, folder=job.folder, run=run)
-        shown.state = before.state if before else "done" if is_sealed(job) else "unknown"
+        shown.place = shown_name(job.record.options.executor)
+        if now := self._known.get(job.id):
+            shown.state, shown.reason, shown.number = now.state, now.reason, now.number
+            shown.part = f"{now.part} of {count}" if count > 1 and now.part else ""
+        else:
+            shown.state = "unknown"
         return shown
 
-    async def submit(self, suite: str, text: str, ranks: int, asked: SlurmOptions) -> SlurmJob:
+    async def submit(
+        self, suite: str, text: str, ranks: int, seconds: float, asked: SlurmOptions
+    ) -> SlurmJob:
         """Hands a suite to the scheduler.
 
         Args:
             suite: Its name.
             text: Its text, without mistakes.
             ranks: How many it needs.
+            seconds: Its estimated time.
             asked: What the user asks of the scheduler.
 
         Raises:
@@ -99,10 +140,10 @@ class Slurm:
         """
         if self.missing:
             raise StriderError(self.missing, ExitCode.CANNOT_RUN)
-        return self._shown(await asyncio.to_thread(self._submit, suite, text, ranks, asked))
+        return self._shown(await asyncio.to_thread(self._submit, suite, text, ranks, seconds, asked))
 
-    def _submit(self, suite: str, text: str, ranks: int, asked: SlurmOptions) -> "Job":
-        from strider.jobs import Order, parse_options, submit
+    def _submit(self, suite: str, text: str, ranks: int, seconds: float, asked: SlurmOptions) -> "Job":
+        from strider.jobs import Order, jobs_needed, parse_options, submit
 
         options = parse_options(
             executor="slurm",
@@ -113,7 +154,8 @@ class Slurm:
         )
         # Slurm's daemons start the ranks, so none of them can be confined from here.
         words = self._site.bounds("auto")
-        return submit(Order(suite, text, ranks, options, words), self._site.store)
+        jobs = jobs_needed(options, seconds, None)
+        return submit(Order(suite, text, ranks, options, words, jobs=jobs), self._site.store)
 
     async def look(self, name: str) -> SlurmJob:
         """A job as it is now.
@@ -129,9 +171,9 @@ class Slurm:
         job = self._found(name)
         if job is None:
             raise StriderError(f"there is no job {name!r}")
-        shown, now = self._shown(job), condition(job)
-        shown.state, shown.reason, shown.output = now.state, now.reason, job.output
-        self._known[name] = shown
+        self._known[name] = condition(job)
+        shown = self._shown(job)
+        shown.output = job.output
         return shown
 
     async def cancel(self, name: str) -> None:

@@ -72,16 +72,19 @@ def _plan(asked: SuiteText, site: Site) -> Json:
 
 
 def _judge(asked: SuiteText, site: Site) -> Json:
-    """Name and ranks of a suite that may be run.
+    """Name, ranks and estimated seconds of a suite that may be run.
 
     Raises:
         StriderError: It has mistakes, or its target is not to be measured from here.
     """
-    plan = checking.checked_plan(asked.text, site).suite.plan
+    from strider.jobs import estimated_s
+
+    checked = checking.checked_plan(asked.text, site)
+    plan = checked.suite.plan
     if not plan.target:
         raise StriderError("the suite has no target directory: enter the directory to measure")
     confined_target(plan.target, site.allowed)
-    return {"name": plan.suite.name, "ranks": plan.ranks}
+    return {"name": plan.suite.name, "ranks": plan.ranks, "seconds": estimated_s(checked)}
 
 
 def _gallery(_: Nothing, site: Site) -> Json:

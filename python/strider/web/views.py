@@ -24,7 +24,7 @@ from strider.suite import ready_made
 from strider.units import format_bytes, format_seconds
 from strider.web import data_sets
 from strider.web.api import read
-from strider.web.batch import Slurm
+from strider.web.batch import Slurm, SlurmJob
 from strider.web.continuing import is_cut, is_killed
 from strider.web.drawing import Drawing
 from strider.web.editing import Add, apply
@@ -112,6 +112,7 @@ class Views:
         current = min(max(1, current), last)
         names = found[(current - 1) * PER_PAGE : current * PER_PAGE]
         shown = await asyncio.to_thread(self.runs.listed, names)
+        await self.slurm.refresh()
         return page(
             "runs",
             words=words,
@@ -120,7 +121,7 @@ class Views:
             current=current,
             last=last,
             jobs=[job for job in self.jobs.all() if not job.over or not job.run],
-            slurm_jobs=[job for job in self.slurm.all() if job.state != "done" or not job.run],
+            slurm_jobs=[job for job in self.slurm.all() if not job.over or not job.run],
         )
 
     async def run(self, request: Request) -> Response:
@@ -131,7 +132,9 @@ class Views:
         if summary.damage:
             raise StriderError(f"run {name} is damaged: {summary.damage}")
         plan = await asyncio.to_thread(_plan_of, directory)
-        job = self.jobs.of_run(name)
+        batch = await self._batch_job(name)
+        job = batch or self.jobs.of_run(name)
+        is_active = job is not None and not job.over
         is_over = summary.ended is not None or await asyncio.to_thread(is_killed, directory)
         history = await asyncio.to_thread(data_sets.history, directory, self.site) if is_over else {}
         return page(
@@ -140,15 +143,23 @@ class Views:
             name=name,
             suite=plan["suite"],
             over=is_over,
-            is_cut=is_over and await asyncio.to_thread(is_cut, summary),
+            is_cut=is_over and not is_active and await asyncio.to_thread(is_cut, summary),
             history=history,
-            job=job if job and summary.ended is None and not job.over else None,
+            job=job if is_active else None,
+            batch=batch,
             output=job.output if job else "",
             files=[file for file in FILES if (directory / file).is_file()],
             card=await asyncio.to_thread(_card_of, directory),
             axes=plan["axes"] if summary.ended else [],
             cases=plan["titles"],
         )
+
+    async def _batch_job(self, run: str) -> SlurmJob | None:
+        """The job of a scheduler that has a run; None if it has none."""
+        if await asyncio.to_thread(self.slurm.of_run, run) is None:
+            return None
+        await self.slurm.refresh()
+        return await asyncio.to_thread(self.slurm.of_run, run)
 
     async def data(self, request: Request) -> Response:
         """The data sets of a directory, to be verified or removed."""
@@ -227,7 +238,8 @@ class Views:
         """A job: its run once there is one, else how it is."""
         name = request.path_params["job"]
         if self.slurm.knows(name):
-            return page("job", job=await self.slurm.look(name), where="Slurm")
+            batch = await self.slurm.look(name)
+            return page("job", job=batch, where=batch.place)
         job = self._known(self.jobs.get, name)
         if job.run and not job.verifies:
             return RedirectResponse(f"/runs/{job.run}", 303)

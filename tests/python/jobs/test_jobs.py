@@ -1,8 +1,11 @@
 """Jobs: what a user may ask of a scheduler, the scripts that PSI/J renders, and jobs of this machine."""
 
+import json
 import os
+import re
 import subprocess
 import sys
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +18,10 @@ from strider.jobs import JobOptions, Order, example, find, jobs_needed, parse_op
 from strider.jobs.executors import COMMANDS
 from strider.jobs.record import Job, Record, folder_of
 from strider.jobs.schedulers import Seen, Slurm
+from strider.launch.folder import this_process
+from strider.launch.resume import CLAIM, is_held
+from strider.launch.rundir import RunDirectory
+from strider.processes import start_ticks
 from strider.store import load
 
 SUITE = """
@@ -124,6 +131,21 @@ def test_a_refused_job_leaves_nothing(commands: Path, tmp_path: Path) -> None:
     assert not list(folder_of(tmp_path / "store").iterdir())
 
 
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        ("Invalid partition name specified", "--partition"),
+        ("Invalid account or account/partition combination specified", "--account"),
+        ("Requested time limit is invalid (missing or exceeds some limit)", "--time"),
+        ("Node count specification invalid", "--nodes"),
+    ],
+)
+def test_a_refusal_names_the_option_to_change(commands: Path, tmp_path: Path, said: str, remedy: str) -> None:
+    (commands / "sbatch").write_text(f"#!/bin/sh\necho 'sbatch: error: {said}' >&2\nexit 1\n")
+    with pytest.raises(StriderError, match=f"{re.escape(said)}: .*{remedy}"):
+        submit(order(parse_options(nodes=4)), tmp_path / "store")
+
+
 @pytest.mark.parametrize("name", ["a b", "$(id)", "a'b"])
 def test_a_store_whose_path_a_shell_would_read_is_refused(commands: Path, tmp_path: Path, name: str) -> None:
     with pytest.raises(StriderError, match="not safe in scripts"):
@@ -135,7 +157,7 @@ def test_the_state_of_a_job_does_not_depend_on_those_of_others(commands: Path, t
     """Also a reason of several words, and a state that PSI/J does not know."""
     (commands / "squeue").write_text(
         "#!/bin/sh\necho 'JOBID ST REASON'\necho '7 PD ReqNodeNotAvail, Unav'\necho '8 ZZ None'\n"
-        "echo '9 R None'\necho '10 PD Some other reason'\n"
+        "echo '9 R None'\necho '10 PD Some other reason'\necho '12 PD PartitionTimeLimit'\n"
     )
     from strider.jobs.executors import scheduler
 
@@ -146,6 +168,7 @@ def test_the_state_of_a_job_does_not_depend_on_those_of_others(commands: Path, t
         "9": Seen("running"),
         "11": Seen("ended"),
     }
+    assert cluster.look(["12"])["12"].reason.startswith("PartitionTimeLimit (the partition allows less time")
     assert cluster.look(["8"])["8"].state == "unknown"
 
 
@@ -170,6 +193,27 @@ def test_a_job_is_found_by_each_of_its_names(tmp_path: Path) -> None:
     assert find(tmp_path, "nosuch") is None
     with pytest.raises(StriderError, match="several jobs"):
         find(tmp_path, "2026-01")
+
+
+def test_a_part_waits_for_the_process_of_an_earlier_one(tmp_path: Path) -> None:
+    """It may outlive its job, as while it writes the report."""
+    directory = RunDirectory("some-run", tmp_path)
+    claim, info = tmp_path / CLAIM, tmp_path / "run.json"
+    assert not is_held(directory)
+    process = subprocess.Popen(["sleep", "1000"])
+    try:
+        marker = replace(this_process("some-run"), pid=process.pid, start=start_ticks(process.pid))
+        claim.write_text(json.dumps(asdict(marker)))
+        assert is_held(directory)
+        claim.unlink()
+        info.write_text(json.dumps({"process": asdict(replace(marker, host="other"))}))
+        assert not is_held(directory)
+        info.write_text(json.dumps({"process": asdict(marker)}))
+        assert is_held(directory)
+    finally:
+        process.kill()
+        process.wait()
+    assert not is_held(directory)
 
 
 @pytest.fixture

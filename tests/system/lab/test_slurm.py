@@ -149,6 +149,31 @@ def test_a_job_that_runs_is_watched_and_cancelled(server: Server) -> None:
     assert not list(server.allowed.iterdir())
 
 
+def test_the_next_server_and_the_command_line_find_a_job_of_the_page(
+    engine: Engine, slurm: Record, tmp_path: Path
+) -> None:
+    places = (engine, tmp_path / "allowed", tmp_path / "store", cluster_of(slurm))
+    with Server(*places) as first:
+        first.enter()
+        job = submit(first, long_suite(first.allowed))
+        run = first.store / first.started(job)
+    wait_for(lambda: (run / "events.jsonl").is_file() and of_kind(run, "sample"), "a sample", LIMIT_S)
+    with Server(*places) as second:
+        second.enter()
+        shown = second.ask("GET", f"/runs/{run.name}").text
+        assert "A job of Slurm" in shown
+        assert f'class="danger" data-job="{job}">Cancel this run' in shown
+        store = ("--store", second.store)
+        assert f"{job} (slurm " in call(slurm, *strider_command("watch", job, "--once", *store)).stdout
+        done = call(slurm, *strider_command("cancel", run.name, *store))
+        assert "its results are kept, its files are removed" in done.stdout, done.stderr
+        assert second.job(job, "done")["run"] == run.name
+        shown = second.ask("GET", f"/runs/{run.name}").text
+        assert "Cancel this run" not in shown
+        assert f'href="/jobs/{job}"' in shown
+    assert not list(second.allowed.iterdir())
+
+
 def test_a_job_that_waits_is_cancelled(server: Server, slurm: Record) -> None:
     """More nodes than are free: it waits for those of the first one."""
     first = submit(server, long_suite(server.allowed), nodes=str(NODES))
@@ -157,6 +182,9 @@ def test_a_job_that_waits_is_cancelled(server: Server, slurm: Record) -> None:
     name, waiting = "late", long_suite(server.allowed).replace("clients = 2", f"clients = {4 * NODES}")
     second = submit(server, waiting.replace('"long"', f'"{name}"'), nodes=str(NODES))
     assert server.job(second, "waiting")["run"] == ""
+    # Slurm names the reason after its first attempt to start the job.
+    busy = "Resources (its nodes are busy)"
+    wait_for(lambda: busy in server.ask("GET", f"/jobs/{second}").text, "the reason", LIMIT_S)
     server.ask("POST", f"/api/jobs/{second}/cancel", {})
     assert server.job(second, "cancelled")["run"] == ""
     assert call(slurm, "squeue", "--noheader", "--format=%j").stdout.split() == ["strider-long"]
@@ -167,6 +195,7 @@ def test_what_slurm_refuses_is_reported(server: Server) -> None:
     answer = server.ask("POST", "/api/jobs", wanted)
     assert answer.status == 503
     assert "invalid partition" in answer.json()["message"]
+    assert answer.json()["message"].endswith("choose one that sinfo lists, with --partition")
 
 
 def test_taking_it_down_ends_the_jobs_as_well(tmp_path: Path) -> None:

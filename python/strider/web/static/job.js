@@ -25,14 +25,14 @@ function progress(news) {
 
 async function look() {
   try {
-    const { state, run } = await ask(`/api/jobs/${encodeURIComponent(job.dataset.job)}`);
+    const { state, reason = "", run } = await ask(`/api/jobs/${encodeURIComponent(job.dataset.job)}`);
     const stays = "stays" in job.dataset;
     if (run && stays && run !== followed) {
       followed = run;
       follow(run, progress);
     }
     if (run && !stays) location.replace(`/runs/${encodeURIComponent(run)}`);
-    else if (state !== job.dataset.state) location.reload();
+    else if (state !== job.dataset.state || reason !== job.dataset.reason) location.reload();
     else setTimeout(look, POLL_MS);
   } catch (error) {
     job.textContent = error.message;
