@@ -4,16 +4,18 @@ import os
 import re
 import resource
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from strider.errors import ExitCode
-from strider.launch.state import RunState
+from strider.launch.state import RunState, Unanswered
 
 _SHELL = 128
 """Offset of signal numbers in exit codes of shells, Open MPI and Slurm; MPICH adds none."""
 _CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
 _LOG_BYTES = 1 << 14
+_MOST_RANKS = 16
+"""No longer list of ranks."""
 _NO_DESCRIPTORS = ("Too many open files", "EMFILE", "max open files limit")
 _BANNER = (
     "=",
@@ -73,7 +75,14 @@ def cause_of_death(returncode: int | None, state: RunState, log: str = "") -> st
         state: State of the run from its events.
         log: The end of the output of launcher and ranks.
     """
+    return f"{_cause(returncode, state, log)}{_consequence(state, log)}"
+
+
+def _cause(returncode: int | None, state: RunState, log: str) -> str:
+    """Returns what happened, where, and what to check."""
     where = _where(state)
+    if state.unanswered:
+        return _not_answering(state.unanswered, where)
     if any(words in log for words in _NO_DESCRIPTORS):
         # Launchers report this in many ways, some as a signal.
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -83,18 +92,86 @@ def cause_of_death(returncode: int | None, state: RunState, log: str = "") -> st
         )
     if node := lost_node(log):
         return (
-            f"node {node} was lost {where}: its launcher daemon or the connection to it ended; "
+            f"node {node}{_ranks_on(node, state)} was lost {where}: its launcher daemon or the connection to "
+            "it ended; "
             f"check that {node} is up and reachable"
         )
     lost = lost_process(log)
     if lost and lost.number:
-        return _end_of_rank(str(lost), lost.number, where, f" on {lost.node}")
+        rank = replace(lost, rank=_rank_of(lost, state))
+        return _end_of_rank(str(rank), lost.number, where, f" on {lost.node}")
     if returncode is not None and returncode < 0:
         return f"the launcher was killed (signal {-returncode}) {where}: check who sent the signal, and dmesg"
     number = _signal(returncode)
     if number is None:
         return f"the engine exited early (exit status {returncode}) {where}"
     return _end_of_rank("a rank", number, where)
+
+
+def _not_answering(unanswered: Unanswered, where: str) -> str:
+    """Returns which nodes do not answer, with the evidence."""
+    names = ", ".join(unanswered.nodes)
+    node, verb = ("nodes", "do") if len(unanswered.nodes) > 1 else ("node", "does")
+    reason = unanswered.reason or "no answer in time"
+    return (
+        f"{node} {names} {verb} not answer srun {where} ({reason}), and the other nodes do; check that "
+        f"{names} and slurmd there are up"
+    )
+
+
+def _consequence(state: RunState, log: str) -> str:
+    """Returns what the loss of a node or rank meant for the other ranks, as a sentence after the cause."""
+    ranks = sum(node["ranks"] for node in state.nodes)
+    if ranks < 2 or not state.case:
+        return ""
+    if state.unanswered:
+        return ". The other ranks waited for it"
+    if node := lost_node(log):
+        gone = len(_ranks_of_node(node, state))
+    elif (lost := lost_process(log)) and lost.number:
+        gone = 1
+    else:
+        return ""
+    others = ranks - gone
+    if others < 1:
+        return ""
+    number = f"other {others} ranks" if gone and others > 1 else "other rank" if gone else "other ranks"
+    return f". The {number} could not continue without it"
+
+
+def _ranks_on(node: str, state: RunState) -> str:
+    """Returns the ranks of a node as an apposition; empty if they are unknown or many."""
+    ranks = _ranks_of_node(node, state)
+    if not ranks or len(ranks) > _MOST_RANKS:
+        return ""
+    words = f"ranks {', '.join(map(str, ranks))}" if len(ranks) > 1 else f"rank {ranks[0]}"
+    return f" ({words})"
+
+
+def _ranks_of_node(name: str, state: RunState) -> list[int]:
+    """Returns the ranks on a node of that name; empty if they are unknown."""
+    found = [node for node in state.nodes if _is_same_host(node["name"], name)]
+    return [rank for rank, _ in found[0].get("processes", [])] if len(found) == 1 else []
+
+
+def _rank_of(lost: LostProcess, state: RunState) -> int | None:
+    """Returns the rank of a process; None unless only one has that id, on its node or in the run."""
+    if lost.rank is not None or lost.pid is None:
+        return lost.rank
+    alike = [
+        (node["name"], rank)
+        for node in state.nodes
+        for rank, pid in node.get("processes", [])
+        if pid == lost.pid
+    ]
+    here = [one for one in alike if _is_same_host(one[0], lost.node)]
+    found = here if len(here) == 1 else alike
+    return found[0][1] if len(found) == 1 else None
+
+
+def _is_same_host(one: str, other: str) -> bool:
+    """Returns whether two names are equal, or one is the other with a domain."""
+    return one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
 
 
 def _end_of_rank(rank: str, number: signal.Signals, where: str, there: str = "") -> str:

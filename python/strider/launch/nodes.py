@@ -9,7 +9,7 @@ import os
 import selectors
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,10 +98,23 @@ def require_nodes(
         raise StriderError("\n".join(errors), ExitCode.CANNOT_RUN)
     for answer in answers.nodes:
         if off_s := _clock_off_s(answer):
-            tell(
-                f"the clock of host {_name(answer, seats)} is {off_s:+.1f} s off this host's: its times "
-                "of day in the run are wrong, durations are not: set it, for example with chronyc makestep"
-            )
+            tell(_off(f"host {_name(answer, seats)}", off_s, "this host's"))
+
+
+def clock_notes(event: Mapping[str, Any]) -> Iterator[str]:
+    """Yields a line for each node whose time of day the ranks found wrong, of the `run` event."""
+    nodes = event.get("nodes") or [] if event["event"] == "run" else []
+    for node in nodes:
+        off_s = node.get("time_of_day_offset_s", 0.0)
+        if abs(off_s) > CLOCK_S:
+            yield _off(f"node {node['name']}", off_s, f"that of {nodes[0]['name']}")
+
+
+def _off(who: str, off_s: float, reference: str) -> str:
+    return (
+        f"the clock of {who} is {off_s:+.1f} s off {reference}: its times of day in the run are wrong, "
+        "durations are not: set it, for example with chronyc makestep"
+    )
 
 
 def _here(program: Sequence[str]) -> dict[str, Any]:

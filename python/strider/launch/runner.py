@@ -5,7 +5,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -22,11 +22,12 @@ from strider.kept import KeptClaims
 from strider.kept import claimed as kept_files
 from strider.launch import folder, rundir
 from strider.launch.confinement import Confinement, Forbidden, Needs, Wish, confinement
-from strider.launch.deaths import cause_of_death, end_of, is_lost
+from strider.launch.deaths import cause_of_death, end_of
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
+from strider.launch.losses import LossWatch
 from strider.launch.mounts import RunMount, engine_words, mounts_of_run
-from strider.launch.nodes import require_nodes
+from strider.launch.nodes import clock_notes, require_nodes
 from strider.launch.observers import observers
 from strider.launch.preflight import check_target, node_needs, preflight, raise_errors
 from strider.launch.process import EngineProcess, Interruptions, start
@@ -50,7 +51,6 @@ STALL_MARGIN_S = 30.0
 """The engine reports stalls itself; if it cannot, it is killed this many seconds later."""
 LOSS_GRACE_S = 3.0
 """Time in seconds for the launcher to end by itself after a node or rank was lost; MPICH's may not."""
-LOG_POLL_S = 1.0
 POLL_S = 0.1
 STOPPING_POLL_S = 0.02
 _VOLUME = "to use a permanent volume, start one with strider listio serve DIR"
@@ -186,7 +186,7 @@ def execute(
             for observer in observed:
                 observer.move(directory.path)
             state = _planned_state(checked, watching, resumption)
-            ends = partial(_attend, interrupted=interrupted, display=display)
+            ends = partial(_attend, interrupted=interrupted, display=display, note=note)
             options = (watching, remount, bounds, resumption)
             ending = _measure(checked, engine, launcher, target, own, directory, state, options, ends, note)
         finally:
@@ -382,12 +382,13 @@ def _attend(
     interrupted: Interruptions,
     limits: _Limits,
     display: Display,
+    note: Callable[[str], None],
 ) -> _Ending:
     """Follows the engine and ensures that it has exited, whatever fails in this process."""
     failure = ""
     cause: Cause = "failure"
     try:
-        cause = _follow(process, state, directory, interrupted, limits, display)
+        cause = _follow(process, state, directory, interrupted, limits, display, note)
     except (OSError, ValueError, LookupError, TypeError) as error:
         failure = f"cannot read the events in {directory.events} ({type(error).__name__}: {error})"
     finally:
@@ -404,51 +405,34 @@ def _follow(
     interrupted: Interruptions,
     limits: _Limits,
     display: Display,
+    note: Callable[[str], None],
 ) -> Cause:
     """Follows the events until the engine exits or must be killed."""
     tail = Tail(directory.events)
-    lost = _LossWatch(directory.log)
     cause: Cause = "itself"
     kill_at = float("inf")
-    while process.running():
-        for event in tail.new_events():
-            state.add(event)
-        display.show(state)
-        now = time.monotonic()
-        # After its `end` event, the engine is about to exit.
-        if interrupted.received and cause == "itself" and state.end is None:
-            cause, kill_at = "interruption", now + limits.grace_s
-            process.interrupt()
-        elif cause == "itself" and state.end is None and lost.seen(now):
-            cause, kill_at = "loss", now + LOSS_GRACE_S
-        elif cause == "itself" and now - state.last_event > limits.stall_s:
-            cause, kill_at = "stall", now
-        if now >= kill_at or len(interrupted.received) > 1:
-            process.kill()
-        time.sleep(POLL_S if cause == "itself" else STOPPING_POLL_S)
+    with closing(LossWatch(process, directory.log)) as lost:
+        while process.running():
+            for event in tail.new_events():
+                state.add(event)
+                for text in clock_notes(event):
+                    note(text)
+            display.show(state)
+            now = time.monotonic()
+            # After its `end` event, the engine is about to exit.
+            if interrupted.received and cause == "itself" and state.end is None:
+                cause, kill_at = "interruption", now + limits.grace_s
+                process.interrupt()
+            elif cause == "itself" and state.end is None and lost.seen(now, state):
+                cause, kill_at = "loss", now + LOSS_GRACE_S
+            elif cause == "itself" and now - state.last_event > limits.stall_s:
+                cause, kill_at = "stall", now
+            if now >= kill_at or len(interrupted.received) > 1:
+                process.kill()
+            time.sleep(POLL_S if cause == "itself" else STOPPING_POLL_S)
     for event in tail.new_events():
         state.add(event)
     return cause
-
-
-@dataclass
-class _LossWatch:
-    """Looks for a lost node or rank in the output of the launcher.
-
-    Attributes:
-        log: The output.
-        next_s: Time of the next look.
-    """
-
-    log: Path
-    next_s: float = 0.0
-
-    def seen(self, now_s: float) -> bool:
-        """Returns whether a lost node or rank has been reported."""
-        if now_s < self.next_s:
-            return False
-        self.next_s = now_s + LOG_POLL_S
-        return is_lost(end_of(self.log))
 
 
 def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftover: str | None) -> Outcome:

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from strider.launch.tail import Event
@@ -46,6 +46,19 @@ class CurrentPhase:
         return next((min(1.0, done / total) for done, total in counts if total), 0.0)
 
 
+@dataclass(frozen=True)
+class Unanswered:
+    """Nodes that do not answer while others do.
+
+    Attributes:
+        nodes: Their names.
+        reason: In the words of the launcher; empty: they did not answer in time.
+    """
+
+    nodes: Sequence[str]
+    reason: str = ""
+
+
 @dataclass
 class RunState:
     """The state of a run.
@@ -56,6 +69,7 @@ class RunState:
         time_limit_s: Time limit of the run; 0 without one.
         deadlines: Deadline of the phases in seconds, by case number; 0 for none.
         last_event: Time of the latest event or of the start, in seconds of the monotonic clock.
+        last_progress: Time of the latest event that shows progress, likewise.
         started: Time of the first event; None before.
         current: The current phase.
         recent: The last completed phases, latest last.
@@ -66,6 +80,8 @@ class RunState:
         confinement: Confinement from the `run` event; empty before.
         data_sets: The last `data_set` event of each data set, by name.
         wrong_cases: Numbers of the cases in which wrong data was read.
+        nodes: The nodes of the `run` event; empty before.
+        unanswered: Nodes that do not answer; None if none was found.
     """
 
     planned_phases: int
@@ -73,6 +89,7 @@ class RunState:
     time_limit_s: float = 0.0
     deadlines: Mapping[int, float] = field(default_factory=dict)
     last_event: float = field(default_factory=time.monotonic)
+    last_progress: float = field(default_factory=time.monotonic)
     started: float | None = None
     current: CurrentPhase | None = None
     recent: deque[CurrentPhase] = field(default_factory=lambda: deque(maxlen=RECENT))
@@ -82,6 +99,8 @@ class RunState:
     confinement: Event = field(default_factory=dict)
     data_sets: dict[str, Event] = field(default_factory=dict)
     wrong_cases: set[int] = field(default_factory=set)
+    nodes: list[Event] = field(default_factory=list)
+    unanswered: Unanswered | None = None
     case: int = 0
     _part: float = 0.0
     _before: float = 0.0
@@ -89,10 +108,13 @@ class RunState:
     def add(self, event: Event) -> None:
         """Updates the state with an event."""
         self.last_event = time.monotonic()
+        if event["event"] != "progress" or not self._is_as_before(event):
+            self.last_progress = self.last_event
         self.started = self.started or self.last_event
         match event["event"]:
             case "run":
                 self.confinement = event.get("confinement") or {}
+                self.nodes = event.get("nodes") or []
                 # Of a resumed run, the phases so far were done before.
                 self.case, self.current, self._part = 0, None, 0.0
                 self._before = self._of_phases
@@ -108,6 +130,17 @@ class RunState:
                 self.errors.append(event)
             case "end":
                 self.end = event
+
+    def _is_as_before(self, event: Event) -> bool:
+        """Returns whether a `progress` event of the current phase has the amounts of the one before."""
+        before = self.current
+        return (
+            before is not None
+            and before not in self.recent
+            and (before.case, before.operation) == (event["case"], event["operation"])
+            and before.bytes_done == event["bytes_done"]
+            and before.requests_done == event.get("requests_done", 0)
+        )
 
     def _add_progress(self, event: Event) -> None:
         elapsed_s = event["elapsed_s"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from strider.launch.deaths import cause_of_death, end_of, is_banner, is_lost, lost_node
-from strider.launch.state import RunState
+from strider.launch.state import RunState, Unanswered
 
 
 def state(*, progress: str = "") -> RunState:
@@ -142,3 +142,58 @@ def test_a_limit_of_open_files_is_named_whatever_the_launcher_ends_by(
     assert cause_of_death(15, state(), end_of(tmp_path / "absent")).startswith(
         "a rank was ended by signal 15"
     )
+
+
+def with_nodes(*nodes: tuple[str, dict[int, int]]) -> RunState:
+    """A run in a phase of its second case, with the processes of the ranks on each node."""
+    found = state(progress="write")
+    found.nodes = [
+        {"name": name, "ranks": len(processes), "processes": [list(pair) for pair in processes.items()]}
+        for name, processes in nodes
+    ]
+    return found
+
+
+def test_a_rank_has_its_number_where_the_launcher_reports_only_its_process() -> None:
+    known = with_nodes(("n1", {0: 23742, 1: 7}), ("n3", {2: 23741, 3: 23742}))
+    words = cause_of_death(255, known, MPICH.format(status=9))
+    assert words.startswith("rank 3 on n3 (process 23742) was killed (signal 9) in case 2 write")
+    assert words.endswith(". The other 3 ranks could not continue without it")
+
+
+Nodes = list[tuple[str, dict[int, int]]]
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [("alpha", {0: 23742}), ("beta", {1: 23742})],
+        [("n3", {0: 5, 1: 6})],
+    ],
+    ids=["two hosts of other names", "no such process"],
+)
+def test_a_rank_has_no_number_where_its_process_is_not_certain(
+    nodes: list[tuple[str, dict[int, int]]],
+) -> None:
+    assert cause_of_death(255, with_nodes(*nodes), MPICH.format(status=9)).startswith("a rank on n3 ")
+
+
+def test_the_ranks_of_a_lost_node_are_named_and_what_that_meant_for_the_others() -> None:
+    known = with_nodes(("n1.cluster", {0: 1, 1: 2}), ("n3.cluster", {2: 3, 3: 4}))
+    words = cause_of_death(-9, known, "Timeout, server n3 not responding.\r\n")
+    assert words.startswith("node n3 (ranks 2, 3) was lost in case 2 write: ")
+    assert words.endswith(". The other 2 ranks could not continue without it")
+
+
+def test_a_node_that_does_not_answer_comes_before_what_followed_from_it() -> None:
+    known = with_nodes(("n1", {0: 1}), ("n3", {1: 2}))
+    known.unanswered = Unanswered(["n3"], "Communication connection failure")
+    words = cause_of_death(-9, known, SRUN.replace("n3", "n1"))
+    assert words == (
+        "node n3 does not answer srun in case 2 write (Communication connection failure), and the other "
+        "nodes do; check that n3 and slurmd there are up. The other ranks waited for it"
+    )
+
+
+def test_an_end_without_a_loss_has_no_consequence() -> None:
+    assert "other rank" not in cause_of_death(3, with_nodes(("n1", {0: 1, 1: 2})))

@@ -249,3 +249,22 @@ def test_what_moves_no_bytes_is_at_no_offset() -> None:
         "No space left on device in /t/c0003.0: free some"
     )
     assert "at offset 0, 1 MiB" in message({**IO_ERROR, "offset": 0})
+
+
+def test_progress_that_repeats_its_amounts_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("strider.launch.state.time.monotonic", lambda: now[0])
+    state = RunState(4)
+
+    def add(at_s: float, event: Json) -> float:
+        now[0] = at_s
+        state.add(event)
+        return state.last_progress
+
+    assert add(101, RUN) == 101
+    assert add(102, PROGRESS) == 102
+    assert add(103, {**PROGRESS, "elapsed_s": 1.5}) == 102
+    assert state.last_event == 103
+    assert add(104, {**PROGRESS, "bytes_done": 2 << 20}) == 104
+    assert add(105, {**PROGRESS, "bytes_done": 2 << 20, "operation": "reread"}) == 105
+    assert add(106, SAMPLE) == 106

@@ -13,7 +13,7 @@ from strider.errors import ExitCode, StriderError
 from strider.launch.launchers import LAUNCHERS, choose, places_of
 from strider.launch.launchers.hosts import Places
 from strider.launch.launchers.launcher import MOST_WORD_BYTES
-from strider.launch.launchers.mpiexec import HOST_VARIABLES
+from strider.launch.launchers.mpiexec import HOST_VARIABLES, HYDRA_VARIABLES
 
 Program = Callable[[str], Path]
 MPICH = Mpi(library="MPICH Version:\t4.0.2", mpiexec="/nowhere/mpiexec")
@@ -290,3 +290,25 @@ def test_one_process_on_each_node_is_asked_for_in_the_same_words(program: Progra
     assert choose("mpiexec", MPICH, TWO_HOSTS).once_per_node(8) == [
         *(str(path), "-n", "2", "-hosts", "a,b", "-ppn", "1")
     ]
+
+
+@pytest.mark.parametrize(
+    ("variables", "is_set"),
+    [
+        ({}, True),
+        ({"SLURM_JOB_ID": "7"}, False),
+        ({"HYDRA_LAUNCHER": "rsh"}, False),
+        ({"HYDRA_LAUNCHER_EXTRA_ARGS": "-q"}, False),
+    ],
+)
+def test_ssh_of_mpich_notices_a_lost_host_unless_the_user_or_a_scheduler_chose_another_way(
+    variables: dict[str, str], is_set: bool, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (*HOST_VARIABLES, *HYDRA_VARIABLES):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    program("mpiexec")
+    environment = choose("mpiexec", MPICH, TWO_HOSTS).environment
+    assert ("ServerAliveInterval=5" in environment.get("HYDRA_LAUNCHER_EXTRA_ARGS", "")) is is_set
+    assert choose("mpiexec", MPICH).environment == {}

@@ -279,7 +279,7 @@ def test_a_killed_rank_ends_the_run_with_its_samples_kept(run: Run, target: Path
     assert (outcome.status, outcome.exit_code) == ("failed", ExitCode.CANNOT_RUN)
     assert re.fullmatch(
         r"(a )?rank (\d+ )?on (\S+) \(process \d+\) was killed \(signal 9\) in case 1( write| read)?, "
-        r"possibly out of memory: check dmesg on \3",
+        r"possibly out of memory: check dmesg on \3\. The other rank could not continue without it",
         outcome.reason,
     )
     last = events(outcome)[-1]

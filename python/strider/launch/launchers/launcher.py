@@ -25,6 +25,7 @@ class Launcher:
         reach: Where it starts ranks: on this host only, or possibly on others.
         starts_ranks: Whether the ranks of this host are its child processes, or a daemon's.
         places: Where the ranks may be.
+        is_srun: Whether it is Slurm's `srun`.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Launcher:
     reach: Literal["this host", "perhaps others"] = "perhaps others"
     starts_ranks: Literal["below itself", "by a daemon"] = "below itself"
     places: Places = field(default_factory=Places)
+    is_srun: bool = False
 
     def command(self, ranks: int) -> list[str]:
         """Returns the command prefix for a number of ranks.

@@ -29,6 +29,17 @@ HOST_VARIABLES = (
 )
 """Environment variables that name other hosts to `mpiexec`."""
 
+HYDRA_VARIABLES = (
+    "HYDRA_LAUNCHER",
+    "HYDRA_LAUNCHER_EXEC",
+    "HYDRA_LAUNCHER_EXTRA_ARGS",
+    "HYDRA_BOOTSTRAP",
+    "HYDRA_BOOTSTRAP_EXEC",
+)
+"""Environment variables by which a user chooses how MPICH's `mpiexec` reaches hosts."""
+KEEPALIVE = "-o ServerAliveInterval=5 -o ServerAliveCountMax=3 -o LogLevel=INFO"
+"""Options with which `ssh` reports a host that has not answered for 20 s; at a lower level it is silent."""
+
 
 def mpiexec(mpi: Mpi, places: Places) -> Launcher:
     """The launcher for this machine, for named hosts, or for the hosts of a scheduler's allocation.
@@ -53,7 +64,7 @@ def mpiexec(mpi: Mpi, places: Places) -> Launcher:
     return Launcher(
         "mpiexec",
         lambda seats: [path, "-n", str(seats.ranks), *dialect(seats)],
-        _environment(mpi, places),
+        {**_environment(mpi, places), **_keepalive(dialect, places)},
         reach="this host" if stays else "perhaps others",
         places=places,
     )
@@ -78,6 +89,14 @@ def _program(mpi: Mpi) -> str:
     if Path(own).is_absolute():
         return own if shutil.which(own) else "mpiexec"
     return shutil.which(own, path=str(Path(sys.executable).parent)) or "mpiexec"
+
+
+def _keepalive(dialect: Callable[[Seats], list[str]], places: Places) -> dict[str, str]:
+    """Returns the variable that makes MPICH's `ssh` notice a lost host; empty where it may use no `ssh`."""
+    is_chosen = any(os.environ.get(variable) for variable in (*HOST_VARIABLES, *HYDRA_VARIABLES))
+    if dialect is not dialects.mpich or not places.hosts or is_chosen:
+        return {}
+    return {"HYDRA_LAUNCHER_EXTRA_ARGS": KEEPALIVE}
 
 
 def _environment(mpi: Mpi, places: Places) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Any command that starts a program on a number of ranks."""
 
 import shlex
+from pathlib import Path
 
 from strider.errors import StriderError
 from strider.launch.launchers.hosts import Places, Seats
@@ -30,7 +31,7 @@ def prefix(text: str, places: Places) -> Launcher:
         }
         return [_filled(word, fields) for word in words]
 
-    return Launcher(text, command, places=places)
+    return Launcher(text, command, places=places, is_srun=Path(words[0]).name == "srun")
 
 
 def _filled(word: str, fields: dict[str, str]) -> str:

@@ -19,6 +19,7 @@ def srun(_: Mpi, places: Places) -> Launcher:
         interrupt=signal.SIGTERM,
         starts_ranks="by a daemon",
         places=places,
+        is_srun=True,
     )
 
 
