@@ -2,12 +2,12 @@
 
 import json as json_
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from strider.cli import plain_table
 from strider.cli.console import has_colours, width
 from strider.cli.options import JsonOption, StoreOption
 from strider.text import printable
@@ -24,7 +24,8 @@ _COLOURS = {
 }
 _PLAIN = "\x1b[0m"
 _HEADS = ("run", "status", "cases", "samples", "errors", "target")
-_NUMBERS = frozenset({"cases", "samples", "errors"})
+_NUMBERS = frozenset({2, 3, 4})
+"""Columns of `_HEADS`."""
 
 
 def list_(
@@ -89,14 +90,14 @@ def _print_table(runs: "list[RunSummary]") -> None:
     Not by rich, which takes seconds for thousands of rows.
     """
     rows = [_cells(run) for run in runs]
-    widths = [max(map(_width, column)) for column in zip(_HEADS, *rows, strict=True)]
-    total = sum(widths) + 2 * (len(widths) - 1)
+    widths = plain_table.widths_of(_HEADS, rows)
     is_coloured = has_colours()
-    if total <= width():
-        lines = [_line(_HEADS, widths), "─" * total]
-        lines += [_line(row, widths, _colour(run, is_coloured)) for run, row in zip(runs, rows, strict=True)]
+    if plain_table.total(widths) <= width():
+        lines = [*plain_table.lines(_HEADS, rows, _NUMBERS, widths)]
+        if is_coloured:
+            lines[2:] = [_coloured(run, line) for run, line in zip(runs, lines[2:], strict=True)]
     else:
-        lines = [line for run in runs for line in _two_lines(run, _colour(run, is_coloured))]
+        lines = [line for run in runs for line in _two_lines(run, _colour(run, is_coloured=is_coloured))]
     sys.stdout.write("\n".join([*lines, ""]))
     for run in runs:
         if run.damage:
@@ -108,16 +109,7 @@ def _cells(run: "RunSummary") -> tuple[str, ...]:
     return (printable(run.run), printable(run.shown_status), *counts, printable(run.target))
 
 
-def _width(text: str) -> int:
-    """Columns of a text on a terminal."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
-
-
-def _colour(run: "RunSummary", is_coloured: bool) -> str:
+def _colour(run: "RunSummary", *, is_coloured: bool) -> str:
     return _COLOURS.get(run.condition, "") if is_coloured else ""
 
 
@@ -125,13 +117,12 @@ def _painted(text: str, colour: str) -> str:
     return f"{colour}{text}{_PLAIN}" if colour else text
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], colour: str = "") -> str:
-    padded = []
-    for head, cell, wide in zip(_HEADS, cells, widths, strict=True):
-        space = " " * (wide - _width(cell))
-        shown = _painted(cell, colour) if head == "status" else cell
-        padded.append(space + shown if head in _NUMBERS else shown + space)
-    return "  ".join(padded).rstrip()
+def _coloured(run: "RunSummary", line: str) -> str:
+    """The line of a run with its status in colour; the status follows the id, which has no spaces."""
+    name, status = printable(run.run), printable(run.shown_status)
+    place = line.index(status, len(name))
+    painted = _painted(status, _colour(run, is_coloured=True))
+    return line[:place] + painted + line[place + len(status) :]
 
 
 def _two_lines(run: "RunSummary", colour: str) -> tuple[str, str]:

@@ -5,10 +5,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from strider.cli import plain_table
 from strider.engine import Description
 from strider.suite import CheckedPlan
 from strider.suite.estimate import AssumedRates
 from strider.suite.plan_rows import PlanTable, tables, totals
+
+_MANY = 500
+"""Rows of a table that is not adapted to the width of the terminal."""
 
 
 def render(checked: CheckedPlan, description: Description, rates: AssumedRates, console: Console) -> None:
@@ -25,9 +29,19 @@ def render(checked: CheckedPlan, description: Description, rates: AssumedRates, 
     for each in tables(checked, description):
         if each.common:
             _print(each.common, console)
-        console.print(_table(each))
+        _print_rows(each, console)
     for line in totals(checked, rates, "--assume-rate", "--assume-operations"):
         _print(line, console)
+
+
+def _print_rows(each: PlanTable, console: Console) -> None:
+    if len(each.rows) < _MANY:
+        console.print(_table(each))
+        return
+    heads = [head for head, _ in each.headers]
+    numbers = frozenset(index for index, (_, side) in enumerate(each.headers) if side == "right")
+    for line in plain_table.lines(heads, each.rows, numbers, plain_table.widths_of(heads, each.rows)):
+        console.file.write(f"{line}\n")
 
 
 def _print(line: str, console: Console) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from strider.errors import ExitCode, StriderError
 from strider.report.blocks import TEXT_COLUMNS, Block, Cards, Conclusions, Fold, Section, Subject, Text, walk
 from strider.report.output.filters import Filter, filters_of, marks_of
+from strider.report.output.room import bounded
 from strider.report.results.results import Results
 from strider.report.words.wording import status_text
 from strider.store.model import Run
@@ -79,6 +80,8 @@ def view_of(sections: Sequence[Section[Results]], run: Run, anchor: str) -> RunV
     """What a report shows of a run: all its texts, charts and tables."""
     results = Results(run, anchor)
     filters = filters_of(results.summaries, results.facets, anchor)
+    whole = parts_of(sections, results)
+    parts = [replace(part, blocks=bounded(part.blocks, run.id)) for part in whole]
     return RunView(
         results=results,
         anchor=anchor,
@@ -86,7 +89,7 @@ def view_of(sections: Sequence[Section[Results]], run: Run, anchor: str) -> RunV
         description=run.plan.suite.description,
         run=run.id,
         status=status_text(run),
-        parts=_linked(parts_of(sections, results), anchor),
+        parts=_linked(parts, anchor),
         filters=filters,
         marks=marks_of(filters),
     )
