@@ -4,6 +4,7 @@ The engine is built with the site's MPI where there is an `mpicxx`, and otherwis
 which the package then depends on. The header of nlohmann-json comes from its wheel.
 """
 
+import importlib.util
 import os
 import shutil
 from collections.abc import Mapping
@@ -55,9 +56,13 @@ def dynamic_wheel(settings: Mapping[str, Any]) -> dict[str, bool]:
 
 
 def _definitions() -> dict[str, str]:
-    import nlohmann_json  # there only once get_requires_for_build_wheel has been answered
+    definitions = {}
+    # There only once get_requires_for_build_wheel has been answered; a build without isolation may have the
+    # header as a package of the machine, which CMake finds.
+    if importlib.util.find_spec("nlohmann_json"):
+        import nlohmann_json
 
-    definitions = {"STRIDER_JSON_INCLUDE": str(Path(nlohmann_json.__file__).parent / "include")}
+        definitions["STRIDER_JSON_INCLUDE"] = str(Path(nlohmann_json.__file__).parent / "include")
     if _mpi_wheel():
         # From strider/_engine in site-packages to the environment's lib, where the wheel puts its library.
         definitions["CMAKE_INSTALL_RPATH"] = "$ORIGIN/../../../.."
