@@ -21,6 +21,12 @@ struct NodeInfo {
   std::uint32_t ranks = 0;
   double clock_offset_s = 0;
   double clock_error_s = 0;
+  double time_of_day_offset_s = 0;  ///< how far its time of day is ahead of the first node's
+  std::uint32_t cpus = 0;           ///< online; 0: unknown, as below
+  std::uint32_t numa_nodes = 0;
+  std::uint32_t affinity_cpus_min = 0;  ///< fewest CPUs on which one of its ranks may run
+  std::uint32_t affinity_cpus_max = 0;
+  std::vector<std::pair<std::uint32_t, std::int64_t>> processes = {};  ///< rank and process id; empty: too many
 };
 
 /// Whether the ranks are kept from writing outside of what the run may touch.

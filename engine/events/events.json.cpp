@@ -115,7 +115,13 @@ void EventStream::run(const RunInfo& info) {
     nodes.push_back({{"name", node.name},
                      {"ranks", node.ranks},
                      {"clock_offset_s", node.clock_offset_s},
-                     {"clock_error_s", node.clock_error_s}});
+                     {"clock_error_s", node.clock_error_s},
+                     {"time_of_day_offset_s", node.time_of_day_offset_s},
+                     {"cpus", node.cpus},
+                     {"numa_nodes", node.numa_nodes},
+                     {"affinity_cpus_min", node.affinity_cpus_min},
+                     {"affinity_cpus_max", node.affinity_cpus_max},
+                     {"processes", node.processes}});
   write_line(line_of({{"event", "run"},
                       {"version", 1},
                       {"time_s", start_s_},

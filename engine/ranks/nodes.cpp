@@ -3,23 +3,33 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 
+#include "foundation/clock.hpp"
 #include "foundation/random.hpp"
 #include "ranks/exchange.hpp"
+#include "ranks/processors.hpp"
 
 namespace strider {
 namespace {
 
-/// What makes ranks neighbours, as each rank sends it to rank 0.
+/// The most ranks whose process ids a run records, in about 13 KiB.
+constexpr std::size_t most_processes = 1024;
+
+/// What makes ranks neighbours, and what is recorded of each, as it sends it to rank 0.
 struct Address {
   char host[64];
   std::uint64_t machine;  ///< hash of host name, boot and, under Slurm, the node within the step
   std::uint64_t clock;    ///< hash of the machine and the name space of time
+  double time_of_day_s;   ///< when its monotonic clock showed 0
+  std::int64_t process;
+  Processors processors;
 };
 
 /// Where a rank is, as rank 0 broadcasts it.
@@ -33,6 +43,20 @@ std::uint64_t hash_text(const std::string& text) {
   return hash;
 }
 
+/// The time of day at which the monotonic clock showed 0, by the quickest of some readings.
+double time_of_day_at_zero_s() {
+  double quickest_s = std::numeric_limits<double>::infinity(), found_s = 0;
+  for (int reading = 0; reading < 5; ++reading) {
+    const double before_s = static_cast<double>(monotonic_ns()) * 1e-9;
+    const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+    const double took_s = static_cast<double>(monotonic_ns()) * 1e-9 - before_s;
+    if (took_s >= quickest_s) continue;
+    quickest_s = took_s;
+    found_s = now.count() - before_s - took_s / 2;
+  }
+  return found_s;
+}
+
 Address own_address() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
@@ -44,7 +68,19 @@ Address own_address() {
   std::error_code unknown;  // a kernel before 5.6 has no name spaces of time
   const std::string time = std::filesystem::read_symlink("/proc/self/ns/time", unknown).string();
   address.clock = hash_numbers(address.machine, hash_text(time));
+  address.time_of_day_s = time_of_day_at_zero_s();
+  address.process = ::getpid();
+  address.processors = find_processors();
   return address;
+}
+
+void add_rank(NodeInfo& node, const Address& address) {
+  const std::uint32_t allowed = address.processors.allowed;
+  node.affinity_cpus_min = node.ranks == 0 ? allowed : std::min(node.affinity_cpus_min, allowed);
+  node.affinity_cpus_max = std::max(node.affinity_cpus_max, allowed);
+  node.cpus = address.processors.online;
+  node.numa_nodes = address.processors.numa_nodes;
+  ++node.ranks;
 }
 
 /// On rank 0: numbers nodes and clocks in the order of their first ranks.
@@ -56,8 +92,10 @@ std::vector<Home> assign_homes(const std::vector<Address>& addresses, std::uint3
     const Address& address = addresses[rank];
     const std::uint64_t key = ranks_per_node > 0 ? rank / ranks_per_node : address.machine;
     const auto [node, first] = nodes.try_emplace(key, static_cast<std::uint32_t>(nodes.size()));
-    if (first) table.push_back({address.host, 0, 0, 0});
-    ++table[node->second].ranks;
+    if (first) table.push_back({.name = address.host});
+    add_rank(table[node->second], address);
+    if (addresses.size() <= most_processes)
+      table[node->second].processes.emplace_back(static_cast<std::uint32_t>(rank), address.process);
     const auto clock = clocks.try_emplace(address.clock, static_cast<std::uint32_t>(clocks.size())).first;
     const auto machine = machines.try_emplace(address.machine, static_cast<std::uint32_t>(machines.size())).first;
     homes.push_back({node->second, clock->second, machine->second});
@@ -82,6 +120,7 @@ Nodes find_nodes(std::uint32_t ranks_per_node, const WaitOptions& waiting) {
   Nodes nodes;
   std::vector<Home> homes(static_cast<std::size_t>(ranks));
   if (rank == 0) homes = assign_homes(addresses, ranks_per_node, nodes.table);
+  for (const Address& address : addresses) nodes.time_of_day_of_rank_s.push_back(address.time_of_day_s);
   broadcast(std::span(homes), MPI_COMM_WORLD, waiting);
   for (const Home& home : homes) {
     nodes.of_rank.push_back(home.node);

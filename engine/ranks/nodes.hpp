@@ -25,6 +25,7 @@ struct Nodes {
   /// Number of the monotonic clock that this rank has: one for each machine, or for each name space of time on it.
   std::uint32_t clock = 0;
   std::vector<NodeInfo> table;                                ///< on rank 0
+  std::vector<double> time_of_day_of_rank_s;                  ///< on rank 0: when its monotonic clock showed 0
   std::vector<std::uint32_t> of_rank;                         ///< the node of each rank
   std::vector<int> first_of_clock;                            ///< the lowest rank with each clock, in their order
   std::vector<std::uint32_t> clock_in_run;                    ///< number in the run of each of these clocks

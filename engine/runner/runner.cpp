@@ -183,6 +183,8 @@ class Runner {
       NodeInfo& node = run_nodes_.table[run_nodes_.of_rank[first]];
       node.clock_offset_s = context_.first_clocks[clock].offset_s;
       node.clock_error_s = context_.first_clocks[clock].error_s;
+      const std::vector<double>& days_s = run_nodes_.time_of_day_of_rank_s;
+      node.time_of_day_offset_s = days_s[first] - days_s[0] - node.clock_offset_s;
     }
   }
 

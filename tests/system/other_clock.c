@@ -2,7 +2,7 @@
  *
  * Ranks 0 .. n-1 are the first node, the next n the second one and so on (OTHER_CLOCK_RANKS_PER_NODE). On node k the monotonic
  * clock is k * OTHER_CLOCK_SHIFT seconds ahead and runs k * OTHER_CLOCK_DRIFT seconds too fast in each second since
- * OTHER_CLOCK_SINCE, and the host is called nodek. A reading takes OTHER_CLOCK_DELAY seconds; message number OTHER_CLOCK_HANGS_AT
+ * OTHER_CLOCK_SINCE, its time of day is k * OTHER_CLOCK_DAY seconds ahead, and the host is called nodek. A reading takes OTHER_CLOCK_DELAY seconds; message number OTHER_CLOCK_HANGS_AT
  * with which the ranks of nodes other than the first compare clocks is never sent. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -33,6 +33,7 @@ static double seconds(const struct timespec *time) { return (double)time->tv_sec
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
   const int failed = (int)syscall(SYS_clock_gettime, clock, time);
+  if (failed == 0 && clock == CLOCK_REALTIME && node() > 0) time->tv_sec += (time_t)(node() * number("OTHER_CLOCK_DAY"));
   if (failed != 0 || clock != CLOCK_MONOTONIC || node() < 0) return failed;
   const double delay = number("OTHER_CLOCK_DELAY");
   if (delay > 0) usleep((useconds_t)(delay * 1e6));

@@ -12,7 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from harness import EngineJob, EngineRun, Json, case, plan, run_engine, time_before
+from harness import (
+    DEADLINE_S,
+    EngineJob,
+    EngineRun,
+    Json,
+    case,
+    plan,
+    read_events,
+    run_engine,
+    strider_command,
+    time_before,
+)
 from strider.engine import Engine
 
 RATES_AGREE = 0.01
@@ -266,6 +277,48 @@ def test_one_clock_has_no_error(engine: Engine, tmp_path: Path) -> None:
     assert sample["clock_error_s"] is None
     assert sample["flags"] == []
     assert done.of("clock") == []
+
+
+def test_a_time_of_day_that_is_5_s_off_is_noted_whatever_the_launcher(
+    preloaded: Path, tmp_path: Path
+) -> None:
+    """The monotonic clocks of the nodes differ as well, which is no fault."""
+    target, file = tmp_path / "target", tmp_path / "suite.toml"
+    target.mkdir()
+    file.write_text(
+        f'[suite]\nname = "clocks"\ntarget = "{target}"\nrepetitions = 1\n[[case]]\ninterface = "posix"\n'
+        'pattern = "segmented"\nblock = "4KiB"\ntransfer = "4KiB"\nclients = 2\noperations = ["write"]\n'
+    )
+    around = [*Nodes(1, 30.0).environment(preloaded), "OTHER_CLOCK_DAY=5"]
+    words = strider_command(
+        "run", file, "--store", tmp_path / "store", "--quiet", "--ceilings", "none",
+        "--launcher", " ".join([*around, "mpiexec -n {ranks}"]),
+    )  # fmt: skip
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=DEADLINE_S)
+    said = [line for line in (done.stdout + done.stderr).splitlines() if "the clock of" in line]
+    assert len(said) == 1, done.stdout + done.stderr
+    assert "the clock of node node1 is +5.0 s off that of node0: " in said[0]
+    (events,) = (tmp_path / "store").glob("*/events.jsonl")
+    first, second = read_events(events)[0]["nodes"]
+    assert first["time_of_day_offset_s"] == 0
+    assert second["time_of_day_offset_s"] == pytest.approx(5, abs=0.04)
+
+
+def test_the_run_event_has_the_processors_that_ranks_may_use(engine: Engine, tmp_path: Path) -> None:
+    allowed = os.sched_getaffinity(0)
+
+    def node(folder: str, wrap: list[str]) -> Json:
+        (tmp_path / folder).mkdir()
+        (only,) = run_engine(engine, writes(2, 1), tmp_path / folder, wrap).of("run")[0]["nodes"]
+        return only
+
+    free, bound = node("free", []), node("bound", ["taskset", "-c", str(min(allowed))])
+    assert free["cpus"] == os.sysconf("SC_NPROCESSORS_ONLN")
+    assert (free["affinity_cpus_min"], free["affinity_cpus_max"]) == (len(allowed), len(allowed))
+    assert (bound["affinity_cpus_min"], bound["affinity_cpus_max"]) == (1, 1)
+    assert free["numa_nodes"] == len(list(Path("/sys/devices/system/node").glob("node[0-9]*")))
+    assert [rank for rank, _ in free["processes"]] == [0, 1]
+    assert all(process > 1 for _, process in free["processes"])
 
 
 def test_a_phase_too_short_for_its_clocks_is_flagged(engine: Engine, preloaded: Path, tmp_path: Path) -> None:

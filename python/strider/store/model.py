@@ -211,12 +211,29 @@ def _seconds(time: str) -> float:
 
 
 class Node(Record):
-    """A host, and how far its clock is from rank 0's."""
+    """A host, how far its clock is from rank 0's, and its processors; 0: not recorded.
+
+    Attributes:
+        name: Its host name.
+        ranks: Ranks on it.
+        clock_offset_s: Rank 0's monotonic clock minus its own.
+        clock_error_s: Error of that.
+        time_of_day_offset_s: How far its time of day is ahead of the first node's.
+        cpus: CPUs online.
+        numa_nodes: NUMA nodes.
+        affinity_cpus_min: Fewest CPUs on which one of its ranks may run.
+        affinity_cpus_max: Most CPUs on which one of its ranks may run.
+    """
 
     name: str
     ranks: int
     clock_offset_s: Real = math.nan
     clock_error_s: Real = math.nan
+    time_of_day_offset_s: Real = math.nan
+    cpus: int = 0
+    numa_nodes: int = 0
+    affinity_cpus_min: int = 0
+    affinity_cpus_max: int = 0
 
 
 class Confinement(Record):

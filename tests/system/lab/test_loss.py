@@ -120,8 +120,8 @@ def test_a_lost_rank_is_named_with_node_and_signal(
     (rank,) = [each for each in hosts.processes("n3") if each.name == "strider-engine"]
     kill(rank.pid, number)
     output = long_run.output()
-    assert f"on n3 (process {rank.pid}) {says} in case 1" in output
-    assert "could not continue without it; results up to this point are kept" in output
+    assert f"rank 2 on n3 (process {rank.pid}) {says} in case 1" in output
+    assert ". The other 3 ranks could not continue without it; results up to this point are kept" in output
 
 
 def test_a_node_whose_processes_all_end_is_named(long_run: LongRun, hosts: Hosts) -> None:
@@ -129,13 +129,13 @@ def test_a_node_whose_processes_all_end_is_named(long_run: LongRun, hosts: Hosts
     for process in sorted(processes, key=lambda each: not each.name.startswith("sshd")):
         kill(process.pid, signal.SIGKILL)
         time.sleep(0.5)  # for the message of ssh: mpiexec ends it when the daemon there has ended
-    assert "node n3 was lost in case 1" in long_run.output()
+    assert "node n3 (rank 2) was lost in case 1" in long_run.output()
 
 
 def test_a_node_whose_link_is_cut_is_named(long_run: LongRun, hosts: Hosts) -> None:
     hosts.set_link("n3", "down")
     try:
-        assert "node n3 was lost in case 1" in long_run.output()
+        assert "node n3 (rank 2) was lost in case 1" in long_run.output()
     finally:
         hosts.set_link("n3", "up")
 

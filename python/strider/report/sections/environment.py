@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from strider.report.blocks import Block, Facts, Fold, Section
 from strider.report.labels.facets import Facets
@@ -61,6 +61,10 @@ def _engine_rows(run: Run) -> Iterator[tuple[str, str]]:
     yield "MPI library", " ".join(start.mpi.split())
     yield "ranks", f"{start.ranks} on {plural(len(start.nodes), 'node')}"
     yield "nodes", ", ".join(f"{node.name} ({plural(node.ranks, 'rank')})" for node in start.nodes[:16])
+    yield "processors of each node", _range(node.cpus for node in start.nodes)
+    yield "NUMA nodes of each node", _range(node.numa_nodes for node in start.nodes)
+    bound = [number for node in start.nodes for number in (node.affinity_cpus_min, node.affinity_cpus_max)]
+    yield "processors that a rank may use", _range(bound)
     offsets = [abs(node.clock_error_s) for node in start.nodes if node.clock_error_s == node.clock_error_s]
     if len(start.nodes) > 1 and offsets:
         yield "clock error between nodes", f"at most {significant(max(offsets) * 1e6)} µs"
@@ -68,6 +72,14 @@ def _engine_rows(run: Run) -> Iterator[tuple[str, str]]:
     yield "data seed", start.data_seed
     yield "confinement", start.confinement.in_words if start.confinement else "not recorded"
     yield "engine", start.engine
+
+
+def _range(numbers: Iterable[int]) -> str:
+    """Returns the smallest and the largest number as text; empty if one is not recorded."""
+    known = sorted(set(numbers))
+    if not known or not known[0]:
+        return ""
+    return str(known[0]) if len(known) == 1 else f"{known[0]} to {known[-1]}"
 
 
 def _flatten(prefix: str, values: Mapping[str, object]) -> Iterator[tuple[str, str]]:
