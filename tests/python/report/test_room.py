@@ -12,6 +12,7 @@ from strider.report import write_html
 from strider.report.blocks import Block, Charts, Fold, Heading, Table, Text, walk
 from strider.report.output import room
 from strider.report.output.room import bounded
+from strider.report.sections import summary
 from strider.store import load
 
 
@@ -61,3 +62,8 @@ def test_the_rows_of_a_page_do_not_grow_with_the_cases(
     rows = max(sum(body.count("<tr") for body in of_section) for of_section in bodies)
     assert 2 * 3 <= rows <= 40
     assert ("This page shows the first 40 of " in text) == (cases == 30)
+
+
+def test_an_axis_of_many_values_names_the_first_and_counts_the_others() -> None:
+    assert summary._joined(["a", "b"]) == "a · b"
+    assert summary._joined([str(number) for number in range(42)]).endswith(" · 39 · and 2 more")

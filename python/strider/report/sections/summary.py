@@ -24,6 +24,9 @@ from strider.statistics import OperationSummary
 from strider.store.case import Case
 from strider.units import format_bytes
 
+#: Values of an axis in the summary.
+_MOST_VALUES = 40
+
 
 def _page(results: Results) -> list[Block]:
     run, summaries = results.run, results.summaries
@@ -99,7 +102,13 @@ def _axes(cases: Sequence[Case], facets: Facets) -> list[tuple[str, str]]:
         "clients": [str(count) for count in sorted({case.clients for case in cases})],
         "operation": list(dict.fromkeys(name for case in cases for name in case.operations)),
     }
-    return [(name, " · ".join(values)) for name, values in axes.items() if values]
+    return [(name, _joined([*values])) for name, values in axes.items() if values]
+
+
+def _joined(values: Sequence[str]) -> str:
+    """Values of an axis; of many, the first ones and the number of the others."""
+    further = len(values) - _MOST_VALUES
+    return " · ".join([*values[:_MOST_VALUES], *([f"and {further} more"] if further > 0 else [])])
 
 
 SECTION = Section("summary", "Summary", _page, _terminal, _json)
