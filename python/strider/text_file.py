@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import ExitStack, suppress
@@ -71,6 +72,40 @@ def write_whole(file: Path, text: str, mode: int = 0o666, *, is_durable: bool = 
         with suppress(OSError):
             draft.unlink()
         raise
+
+
+def open_regular(file: Path, folder: int | None = None) -> BinaryIO:
+    """Opens a regular file for reading; does not wait for the other end of a FIFO.
+
+    Args:
+        file: The file; links are followed.
+        folder: Descriptor of the folder that a relative path begins in; None: the working directory.
+
+    Raises:
+        OSError: It cannot be opened, or is no regular file.
+    """
+    found = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    if not stat.S_ISREG(os.fstat(found).st_mode):
+        os.close(found)
+        raise OSError(errno.EINVAL, "not a regular file", str(file))
+    return os.fdopen(found, "rb")
+
+
+def read_regular(file: Path, most_bytes: int) -> bytes:
+    """Returns the content of a regular file.
+
+    Args:
+        file: The file.
+        most_bytes: Its largest size in bytes.
+
+    Raises:
+        OSError: It cannot be read, is no regular file, or is larger.
+    """
+    with open_regular(file) as opened:
+        content = opened.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise OSError(errno.EFBIG, f"larger than {most_bytes} bytes", str(file))
+    return content
 
 
 def open_below(folder: Path, *names: str) -> BinaryIO:

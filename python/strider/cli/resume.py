@@ -120,8 +120,10 @@ def resume_directory(
 
     from strider.cli.running import RunOptions, conduct, tell_sizes
     from strider.launch.launchers import Places
+    from strider.launch.ownership import require_own
     from strider.launch.resume import claimed
 
+    require_own(directory)
     console = Console(stderr=True)
     with claimed(directory, is_over=is_over):
         prepared = _prepared(
@@ -156,7 +158,7 @@ def _prepared(
     from strider.launch.launchers import choose
     from strider.launch.resume import planned_again, require_over
 
-    info = _info(directory)
+    info = _own_info(directory)
     require_over(directory, info, is_over=is_over)
     if _has_all(directory, info):
         return None
@@ -246,7 +248,23 @@ def _info(directory: "RunDirectory") -> dict[str, Any]:
     from strider.store.load import load_info, read_json
 
     load_info(directory.path)
-    info = read_json(directory.info)
+    return _resumable(directory, read_json(directory.info))
+
+
+def _own_info(directory: "RunDirectory") -> dict[str, Any]:
+    """Returns `run.json` of a run that can be resumed, and that only this user and root can change.
+
+    Raises:
+        StriderError: Another user can change it, it is damaged, or of a run that cannot be resumed.
+    """
+    from strider.launch.ownership import require_own
+    from strider.store.load import load_info
+
+    load_info(directory.path)
+    return _resumable(directory, require_own(directory))
+
+
+def _resumable(directory: "RunDirectory", info: dict[str, Any]) -> dict[str, Any]:
     environment = info.get("environment") or {}
     if "targets" in environment:
         raise StriderError(f"{directory.run} has several targets and cannot be resumed: {_REMEDY}")
@@ -278,7 +296,7 @@ def require_missing(directory: "RunDirectory", *, is_over: bool) -> "tuple[dict[
     from strider import engine as engines
     from strider.launch.resume import planned_again, require_over
 
-    info = _info(directory)
+    info = _own_info(directory)
     require_over(directory, info, is_over=is_over)
     if _has_all(directory, info):
         raise StriderError(f"{directory.run} is complete: nothing is missing")

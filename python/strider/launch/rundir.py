@@ -15,6 +15,9 @@ from strider.text_file import sync_directory, write_whole
 
 _ENDS = frozenset({"ended", "status", "exit_code", "leftover", "confinement", "signal"})
 """Keys of `run.json` that a run gets at its end."""
+_OWN = 0o644
+_OWN_FOLDER = 0o755
+"""Who can write them can have commands executed by who resumes the run, whatever the umask is."""
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
@@ -85,14 +88,14 @@ def create(
     """
     directory = RunDirectory(run, (runs / run).absolute())
     try:
-        directory.path.mkdir(parents=True)
+        directory.path.mkdir(_OWN_FOLDER, parents=True)
         # A run that a power cut ends can be resumed, so its plan must survive.
-        write_whole(directory.plan, plan_json, is_durable=True)
-        write_whole(directory.path / "suite.toml", suite_text, is_durable=True)
+        write_whole(directory.plan, plan_json, _OWN, is_durable=True)
+        write_whole(directory.path / "suite.toml", suite_text, _OWN, is_durable=True)
         described = f"{description.model_dump_json()}\n"
         write_whole(directory.path / "description.json", described, is_durable=True)
         head = {"format": "strider-run", "version": 1, "run": run, "strider": __version__}
-        write_whole(directory.info, to_json({**head, **info}), is_durable=True)
+        write_whole(directory.info, to_json({**head, **info}), _OWN, is_durable=True)
         sync_directory(directory.path)
         sync_directory(directory.path.parent)
     except OSError as error:
@@ -115,7 +118,7 @@ def reopen(directory: RunDirectory, resumed: list[Json], process: Json, time_lim
     info = json.loads(directory.info.read_text(encoding="utf-8"))
     kept = {key: value for key, value in info.items() if key not in _ENDS}
     reopened = {**kept, "process": process, "time_limit_s": time_limit_s, "resumed": resumed}
-    write_whole(directory.info, to_json(reopened))
+    write_whole(directory.info, to_json(reopened), _OWN)
 
 
 def seal(
@@ -146,7 +149,7 @@ def seal(
     sealed = {**info, **ends, "confinement": confinement or None}
     if signal:
         sealed["signal"] = signal
-    write_whole(directory.info, to_json(sealed))
+    write_whole(directory.info, to_json(sealed), _OWN)
 
 
 def cannot_write(directory: RunDirectory, error: OSError) -> StriderError:

@@ -31,10 +31,14 @@ from strider.store.model import (
     Start,
     Timeline,
 )
+from strider.text_file import read_regular
 
 PLAN_VERSION = 1
 RUN_VERSION = 1
 DESCRIPTION_VERSION = 1
+
+_MOST_BYTES = 1 << 28
+"""Size limit of a document, in bytes; a plan of 10^5 cases has about 10^8."""
 
 #: What a case has from the engine's check.
 _CHECKED = ("request_bytes", "own_client")
@@ -264,12 +268,23 @@ def read_json(path: Path) -> dict[str, Any]:
         StriderError: The file is missing, unreadable or holds something else.
     """
     try:
-        document = loads(path.read_text(encoding="utf-8"))
+        content = read_regular(path, _MOST_BYTES)
     except FileNotFoundError:
         remedy = "name a run directory, or a run of the store (strider list shows them)"
         raise StriderError(f"{path.parent} is not a run directory: it has no {path.name}: {remedy}") from None
     except OSError as error:
         raise StriderError(f"cannot read {path}: {error.strerror}") from error
+    return parse_json(path, content)
+
+
+def parse_json(path: Path, content: bytes) -> dict[str, Any]:
+    """A JSON object from the content of a file.
+
+    Raises:
+        StriderError: It holds something else; the file is named.
+    """
+    try:
+        document = loads(content.decode("utf-8"))
     except (JSONDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise StriderError(f"{path} is not valid JSON ({error}): the run directory is damaged") from error
     if not isinstance(document, dict):

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from strider.cli import main
+from strider.cli.resume import require_missing
 from strider.engine import Engine
+from strider.errors import StriderError
 from strider.launch.earlier import Earlier
 from strider.launch.resume import CLAIM, limit_of_resumption
+from strider.launch.rundir import RunDirectory
 from strider.listing.names import run_directories
 from strider.processes import boot_id, start_ticks
 from strider.store import load
@@ -154,6 +157,24 @@ def test_another_machine_is_refused_by_name_unless_it_is_to_be_recorded(
     (found,) = load(run).cuts
     assert [line.partition(":")[0] for line in found.differences] == ["host", "cores"]
     assert "Different since then: host: elsewhere then" in " ".join(capfd.readouterr().out.split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [[], ["--anyway"]])
+def test_a_run_that_others_can_write_executes_nothing(
+    run: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    cut(run, 2)
+    program, trace = tmp_path / "launcher.sh", tmp_path / "trace"
+    program.write_text(f"#!/bin/sh\ntouch {trace}\n")
+    program.chmod(0o755)
+    change(run, options=info_of(run)["options"] | {"launcher": f"{program} {{ranks}}", "confine": "off"})
+    run.chmod(0o777)
+    assert main(["resume", *words]) == 2
+    assert f"chmod go-w {run}" in "".join(capfd.readouterr().err.split("\n"))
+    with pytest.raises(StriderError, match="can be written by other users"):
+        require_missing(RunDirectory(run.name, run), is_over=False)
+    assert not trace.exists()
 
 
 @pytest.mark.slow

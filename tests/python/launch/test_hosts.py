@@ -136,6 +136,23 @@ def test_places_are_kept_for_the_next_start_of_a_run() -> None:
     assert Places.from_json(places.to_json()) == places
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"hosts": [{"name": "-oProxyCommand=touch", "slots": 1}]},
+        {"hosts": [{"name": "n1", "slots": "1 --me"}]},
+        {"hosts": [{"name": "n1", "slots": 0}]},
+        {"hosts": ["n1"]},
+        {"hosts": 1},
+        {"nodes": "2; reboot"},
+        {"per_node": True},
+    ],
+)
+def test_kept_places_that_the_command_line_refuses_are_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(StriderError, match=r"^the places in run\.json"):
+        Places.from_json({"hosts": [], "nodes": None, "per_node": None} | changes)
+
+
 def test_one_process_on_each_node_uses_the_nodes_of_the_ranks() -> None:
     seats = places_of("a,b,c").each_once(2)
     assert (seats.ranks, seats.names, seats.counts) == (2, ["a", "b"], [1, 1])

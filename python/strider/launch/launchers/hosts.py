@@ -19,6 +19,9 @@ _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 """Labels as in RFC 1123, section 2.1; with the underscore, which names of nodes contain."""
 _REMEDY = "write a host name or an address, such as n1, n1:4 or 10.0.0.1"
 
+_RECORDED = "the places in run.json"
+_NAME_THEM = "name them with --hosts, or with --nodes and --per-node"
+
 
 @dataclass(frozen=True)
 class Host:
@@ -163,9 +166,16 @@ class Places:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Places":
-        """Returns those of a `run.json`."""
-        hosts = tuple(Host(host["name"], host["slots"]) for host in data["hosts"])
-        return cls(hosts, data["nodes"], data["per_node"])
+        """Returns those of a `run.json`.
+
+        Raises:
+            StriderError: A name or a number is not valid.
+        """
+        try:
+            hosts = tuple(_host_of_json(host["name"], host["slots"]) for host in data["hosts"])
+            return cls(hosts, _number_of_json(data["nodes"]), _number_of_json(data["per_node"]))
+        except (LookupError, TypeError) as error:
+            raise StriderError(f"{_RECORDED} are damaged: {_NAME_THEM}") from error
 
     def each_once(self, ranks: int) -> Seats:
         """Returns the seats of one process on each node that these ranks use."""
@@ -248,6 +258,21 @@ def _host(word: str, place: str) -> Host:
     if reason := _reason_against(name):
         raise StriderError(f'{place}: "{shortened(word)}" is no host: {reason}')
     return Host(name, _slots(slots, word, place) if slots else None)
+
+
+def _host_of_json(name: object, slots: object) -> Host:
+    text = str(name)
+    if reason := _reason_against(text):
+        raise StriderError(f'{_RECORDED}: "{shortened(text)}" is no host: {reason}')
+    return Host(text, _number_of_json(slots))
+
+
+def _number_of_json(number: object) -> int | None:
+    if number is None or (type(number) is int and 1 <= number <= MOST_SLOTS):
+        return number
+    raise StriderError(
+        f'{_RECORDED}: "{shortened(str(number))}" is no number from 1 to {MOST_SLOTS}: {_NAME_THEM}'
+    )
 
 
 def _reason_against(name: str) -> str:
