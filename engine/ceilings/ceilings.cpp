@@ -45,7 +45,9 @@ std::vector<Crew> crews_of(const Plan& plan, const Nodes& nodes) {
   for (const Case& test : plan.cases) {
     const auto [placement, of_nodes, per_node] = test.seating;
     if (!seen.insert({test.clients, placement, of_nodes, per_node}).second) continue;
-    const auto seats = attempt_seats(test, nodes.of_rank);
+    Case first = test;  // a group with later ranks is taken to reach what as many of the first ranks do
+    first.earlier_groups.clear();
+    const auto seats = attempt_seats(first, nodes.of_rank);
     if (!seats) continue;  // the case is refused
     std::vector<std::uint32_t> homes;
     for (const std::uint32_t rank : *seats) homes.push_back(nodes.of_rank[rank]);

@@ -124,9 +124,10 @@ class EventStream {
   /// Appends to `path`; an empty path writes nothing (ranks other than 0). Throws IoError.
   explicit EventStream(const std::string& path);
 
-  /// From here on events are kept in memory, except those of progress, which are given to `relay`. `origin_ns`: start
-  /// of the run on this clock.
+  /// From here on events are kept in memory, except those of progress, which are given to `relay`, if there is
+  /// one. `origin_ns`: start of the run on this clock.
   void keep(std::int64_t origin_ns, std::function<void(std::string line)> relay);
+  bool keeps() const { return keeps_; }
   /// What was kept, to be added to another stream.
   struct Kept {
     std::string lines;
@@ -165,6 +166,7 @@ class EventStream {
 
   Descriptor file_;
   std::string path_;
+  bool keeps_ = false;
   std::function<void(std::string)> relay_;  ///< while events are kept
   std::string kept_;
   std::int64_t origin_ns_;

@@ -83,11 +83,13 @@ void EventStream::resume(const Continuation& continuation) {
 }
 
 void EventStream::keep(std::int64_t origin_ns, std::function<void(std::string)> relay) {
+  keeps_ = true;
   relay_ = std::move(relay);
   origin_ns_ = origin_ns;
 }
 
 EventStream::Kept EventStream::take_kept() {
+  keeps_ = false;
   relay_ = nullptr;
   return {std::exchange(kept_, {}), std::exchange(samples_, 0), std::exchange(errors_, 0)};
 }
@@ -99,7 +101,7 @@ void EventStream::add(const Kept& kept) {
 }
 
 void EventStream::write_line(const std::string& line) {
-  if (relay_) kept_ += line;
+  if (keeps_) kept_ += line;
   if (!file_) return;
   const Transferred moved = transfer_whole(line.size(), [&](std::uint64_t done) {
     ++write_calls_;
@@ -167,7 +169,7 @@ void EventStream::progress(const PhaseName& name, const Progress& progress) {
 }
 
 void EventStream::sample(const PhaseName& name, const Sample& sample) {
-  if (!file_ && !relay_) return;
+  if (!file_ && !keeps_) return;
   write_line(line_of("sample", time_s(), name, sample));
   ++samples_;
 }

@@ -53,13 +53,17 @@ void CaseRepetition::connect() {
 }
 
 bool CaseRepetition::may_measure(RepetitionOutcome& outcome) {
-  if (meeting_ == nullptr || meeting_->has_begun() || meeting_->begin(true, test_.start_s)) return true;
-  outcome.failed = true;
+  if (meeting_ == nullptr || meeting_->has_begun()) return true;
+  const Meeting::State all = meeting_->begin(Meeting::State::ready, test_.start_s);
+  if (all == Meeting::State::ready) return true;
+  outcome.interrupted = all == Meeting::State::interrupted;
+  outcome.failed = !outcome.interrupted;
+  if (outcome.interrupted || rank_ != 0) return false;
   ErrorInfo info;
   info.kind = "group";
   info.message = "not measured: another group failed before the common start";
   info.remedy = "the first error of this repetition says why";
-  if (rank_ == 0) context_.events->error(name_of_phase(""), info);
+  context_.events->error(name_of_phase(""), info);
   return false;
 }
 

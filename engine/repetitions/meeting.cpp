@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <thread>
 
 #include "foundation/clock.hpp"
@@ -19,11 +20,13 @@ void sleep_until(std::uint64_t end_ns) {
 
 }  // namespace
 
-bool Meeting::begin(bool ready, double start_s) {
+Meeting::State Meeting::begin(State mine, double start_s) {
   begun_ = true;
-  const bool all_ready = !is_so_on_any(!ready, all_, waiting_);
-  if (all_ready) sleep_until(monotonic_ns() + static_cast<std::uint64_t>(start_s * 1e9));
-  return all_ready;
+  int worst = static_cast<int>(mine == State::ready && interrupted() ? State::interrupted : mine);
+  all_reduce(std::span(&worst, 1), MPI_MAX, all_, waiting_);
+  const auto all = static_cast<State>(worst);
+  if (all == State::ready) sleep_until(monotonic_ns() + static_cast<std::uint64_t>(start_s * 1e9));
+  return all;
 }
 
 void Meeting::end() {
@@ -32,8 +35,8 @@ void Meeting::end() {
   barrier(all_, waiting_);
 }
 
-void Meeting::leave() {
-  if (!begun_) begin(false, 0);
+void Meeting::leave(State mine) {
+  if (!begun_) begin(mine, 0);
   end();
 }
 

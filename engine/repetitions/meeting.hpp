@@ -15,13 +15,14 @@ class Meeting {
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
 
-  /// Returns, on all ranks, whether all groups are ready; then `start_s` seconds of this rank's group have passed
-  /// since.
-  bool begin(bool ready, double start_s);
+  /// How a group comes to the common start, or how all groups do.
+  enum class State { ready, interrupted, failed };
+  /// Returns, on all ranks, the worst state; if all are ready, after `start_s` seconds of this rank's group.
+  State begin(State mine, double start_s);
   bool has_begun() const { return begun_; }
   void end();
-  /// After a failure: comes to what this rank has missed.
-  void leave();
+  /// At the end of a repetition: comes to what this rank has missed. `mine`: why, if it has missed the start.
+  void leave(State mine);
 
  private:
   MPI_Comm all_;

@@ -1,11 +1,15 @@
 #include "runner/progress_relay.hpp"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace strider {
 namespace {
 
 constexpr int progress_tag = 921;
+constexpr int most_attempts = 100;
+constexpr std::chrono::milliseconds between_attempts{10};
 
 }  // namespace
 
@@ -16,6 +20,14 @@ void ProgressRelay::send(std::string line) {
   line_ = std::move(line);
   MPI_Isend(line_.data(), static_cast<int>(line_.size()), MPI_CHAR, 0, progress_tag, MPI_COMM_WORLD, &request_);
   ++sent_;
+}
+
+void ProgressRelay::send_last(const std::string& lines) {
+  const std::uint64_t before = sent_;
+  for (int attempt = 0; attempt < most_attempts && sent_ == before; ++attempt) {
+    send(lines);
+    if (sent_ == before) std::this_thread::sleep_for(between_attempts);
+  }
 }
 
 std::uint64_t ProgressRelay::finish() {

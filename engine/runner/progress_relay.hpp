@@ -21,6 +21,8 @@ class ProgressRelay : public Attention {
 
   /// Sends a line of progress; leaves it out while an earlier one is under way.
   void send(std::string line);
+  /// Sends lines also if that has to wait a while for rank 0.
+  void send_last(const std::string& lines);
   /// After the last line: how many were sent since the last call.
   std::uint64_t finish();
 

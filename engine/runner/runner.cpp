@@ -287,6 +287,7 @@ class Runner {
   struct TurnReport {
     RepetitionOutcome outcome;
     EventStream::Kept events;
+    std::string end;  ///< of the repetition
   };
 
   TurnReport take_part(const Turn& turn, const Command& command, double begin_s) {
@@ -304,11 +305,14 @@ class Runner {
     if (reports) events_.keep(context_.origin_ns, [this](std::string line) { relay_.send(std::move(line)); });
     TurnReport report;
     report.outcome = attempt_turn({test, command.repetition, communicators_.of(seats), meeting ? &*meeting : nullptr});
-    if (meeting) meeting->leave();
+    const bool stopped = report.outcome.interrupted;
+    if (meeting) meeting->leave(stopped ? Meeting::State::interrupted : Meeting::State::failed);
     interrupted_ = interrupted_ || report.outcome.interrupted;
     if (!reports) return report;
-    end_repetition(test, command.repetition, report.outcome, false, begin_s);
     report.events = events_.take_kept();
+    events_.keep(context_.origin_ns, nullptr);
+    end_repetition(test, command.repetition, report.outcome, false, begin_s);
+    report.end = events_.take_kept().lines;
     send_report(report, relay_.finish());
     return report;
   }
@@ -332,16 +336,17 @@ class Runner {
 
   /// How a report travels to rank 0, before its lines.
   struct ReportHead {
-    std::uint64_t bytes, samples, errors, progress;
+    std::uint64_t bytes, end_bytes, samples, errors, progress;
     std::uint8_t failed, wrong, interrupted;
   };
 
   static void send_report(const TurnReport& report, std::uint64_t progress) {
-    const auto& [outcome, events] = report;
-    const ReportHead head{events.lines.size(), events.samples, events.errors,      progress,
-                          outcome.failed,      outcome.wrong,  outcome.interrupted};
+    const auto& [outcome, events, end] = report;
+    const ReportHead head{events.lines.size(), end.size(),    events.samples,     events.errors, progress,
+                          outcome.failed,      outcome.wrong, outcome.interrupted};
     send(std::span(&head, 1), 0, report_tag, MPI_COMM_WORLD, idle);
-    send(std::span(report.events.lines), 0, report_tag, MPI_COMM_WORLD, idle);
+    const std::string text = events.lines + end;
+    send(std::span(text), 0, report_tag, MPI_COMM_WORLD, idle);
   }
 
   TurnReport receive_report(std::uint32_t rank) {
@@ -355,8 +360,10 @@ class Runner {
     report.outcome.failed = head.failed != 0;
     report.outcome.wrong = head.wrong != 0;
     report.outcome.interrupted = head.interrupted != 0;
-    report.events = {std::string(head.bytes, ' '), head.samples, head.errors};
-    receive(std::span(report.events.lines), sender, report_tag, MPI_COMM_WORLD, idle);
+    std::string text(head.bytes + head.end_bytes, ' ');
+    receive(std::span(text), sender, report_tag, MPI_COMM_WORLD, idle);
+    report.events = {text.substr(0, head.bytes), head.samples, head.errors};
+    report.end = text.substr(head.bytes);
     return report;
   }
 
@@ -405,10 +412,14 @@ class Runner {
     const ScheduledRepetition scheduled{turn.cases.front(), turn.repetition};
     if (all.failed || all.wrong || all.interrupted) schedule_.failed(scheduled);
     else schedule_.finished(scheduled, all.rates);
-    if (turn.mine)
+    // An interrupted turn is repeated as a whole.
+    if (turn.mine && !all.interrupted)
       end_repetition(plan_.cases[turn.cases[*turn.mine]], turn.repetition, mine.outcome, all.failed || all.wrong,
                      begin_s);
-    for (const TurnReport& other : others) events_.add(other.events);
+    for (const TurnReport& other : others) {
+      events_.add(other.events);
+      if (!all.interrupted) events_.add({.lines = other.end});
+    }
   }
 
   /// `ends_case`: no further repetition begins.
@@ -464,6 +475,10 @@ class Runner {
       events_.error(context_.current, info);
       events_.end("failed");
     } else {
+      if (events_.keeps()) {  // this rank reports for its group
+        events_.error(context_.current, info);
+        relay_.send_last(events_.take_kept().lines);
+      }
       std::this_thread::sleep_for(time_for_rank_0);  // it most likely waits as well, and it is the one that reports
     }
     std::cerr << "strider-engine: rank " << info.rank << " on " << info.host << ' ' << info.message << ": "

@@ -137,6 +137,33 @@ def test_no_group_measures_where_one_cannot_begin(engine: Engine, tmp_path: Path
     assert not files_of_cases(done)
 
 
+def test_an_interrupted_turn_is_repeated_as_a_whole(engine: Engine, tmp_path: Path) -> None:
+    cases = [writes(runtime=0, turn=turn(1)), reads(runtime=60, turn=turn(1, 2))]
+    with EngineJob(engine, plan(cases, ranks=5), tmp_path) as job:
+        wait_for(
+            lambda: [one for one in read_events(job.events_file) if one.get("case") == 2],
+            "progress of the second group, while the first one waits",
+        )
+        job.process.send_signal(signal.SIGINT)
+        done = job.finish()
+    assert samples(done, 1), "the first group was done"
+    assert not done.of("repetition"), "strider resume measures both again"
+    assert not done.of("error")
+    assert not files_of_cases(done)
+
+
+def test_an_interrupt_before_the_common_start_is_no_failure(engine: Engine, tmp_path: Path) -> None:
+    cases = [writes(runtime=60, turn=turn(1)), reads(runtime=60, settle=60, turn=turn(1, 2))]
+    with EngineJob(engine, plan(cases, ranks=5), tmp_path) as job:
+        wait_for(lambda: [one for one in read_events(job.events_file) if one["event"] == "case"], "the turn")
+        job.process.send_signal(signal.SIGINT)
+        done = job.finish()
+    assert done.of("end")[0]["status"] == "interrupted"
+    assert not done.of("error")
+    assert not done.of("repetition")
+    assert not files_of_cases(done)
+
+
 def test_an_interrupt_ends_all_groups_and_removes_their_files(engine: Engine, tmp_path: Path) -> None:
     cases = [writes(runtime=60, turn=turn(1)), reads(runtime=60, turn=turn(1, 2))]
     document = plan(cases, ranks=5)

@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from strider.report.labels.facets import OF_MOUNT, format_option
-from strider.store.case import Case, Option
+from strider.store.case import Case, Option, turns_of
 
 #: Parameters that say how often and when something is measured, not what.
 _NOT_WORK = frozenset({"warmup", "settle", "verify"})
+BESIDE = "beside"
+"""Key of the work of other groups that was done at the same time."""
 _ABSENT: tuple[object, ...] = (None, False, 0, "", [], {})
 #: Of two cases that differ in more than this, neither is said to be the other's counterpart.
 _MOST_DIFFERENCES = 3
@@ -61,15 +63,12 @@ def options(case: Case) -> dict[str, Option]:
     """All options of a case by the keys of a suite; an interface's own are `posix.direct` and the like."""
     kind = "tree" if case.is_metadata else "pattern"
     name = case.interface_name
-    # The name of such a case says what ran at the same time.
-    beside = {"beside": Option("common", "beside", case.name)} if case.measured_together else {}
     return {
         "interface": Option("common", "interface", name),
         **{f"{name}.{key}": one for key, one in case.interface_options.items()},
         kind: Option("common", kind, case.shape_name),
         **case.shape_options,
         **case.common_options,
-        **beside,
     }
 
 
@@ -80,18 +79,28 @@ def items(cases: Sequence[Case], without: Callable[[str], bool] = lambda _: Fals
         cases: Of one run.
         without: Which keys are left out, because they are what is compared.
     """
+    own = {case.number: _work(case, without) for case in cases}
+    members = turns_of(cases)
     found = []
     for case in cases:
-        kept = {
-            key: one.value
-            for key, one in options(case).items()
-            if key not in _NOT_WORK and not _is_absent(key, one.value) and not without(key)
-        }
+        kept = own[case.number]
+        if case.measured_together:
+            neighbours = [one for one in members[case.turn["number"]] if one != case.number]
+            kept = {**kept, BESIDE: json.dumps([own[one] for one in neighbours], sort_keys=True)}
         for position, operation in enumerate(case.operations):
             if operation not in case.operations[:position]:
                 # What was done before decides what is there, and what is in memory.
                 found.append(Item(case, operation, {**kept, "operations": case.operations[: position + 1]}))
     return found
+
+
+def _work(case: Case, without: Callable[[str], bool]) -> dict[str, object]:
+    """What defines the work of a case but its operations, by the keys of a suite."""
+    return {
+        key: one.value
+        for key, one in options(case).items()
+        if key not in _NOT_WORK and not _is_absent(key, one.value) and not without(key)
+    }
 
 
 def _is_absent(key: str, value: object) -> bool:
@@ -155,6 +164,8 @@ def difference_text(keys: Sequence[str], base: Item, other: Item) -> str:
 
 def _value_text(key: str, item: Item) -> str:
     value = item.work.get(key)
+    if key == BESIDE:
+        return f'"{item.case.name}"'
     if isinstance(value, list) and value and isinstance(value[0], str):
         return ", ".join(map(str, value))
     return "off" if value is None else format_option(options(item.case)[key])

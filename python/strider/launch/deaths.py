@@ -245,6 +245,9 @@ def _named(text: str) -> signal.Signals | None:
 
 def _where(state: RunState) -> str:
     phase = state.current
+    if members := state.together.get(state.case, ()):
+        # Results of other groups than that of rank 0 come at the end of a repetition.
+        return f"in cases {', '.join(map(str, members[:-1]))} and {members[-1]}, which ran at the same time"
     if phase is not None and phase not in state.recent:
         return f"in case {phase.case} {phase.operation}"
     return f"in case {state.case}" if state.case else "before the first case"

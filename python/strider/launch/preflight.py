@@ -103,7 +103,10 @@ def node_needs(plan: CheckedPlan, launcher: Launcher) -> Room:
     space_bytes = max((needs.space_bytes for _, needs in bounded), default=0)
     total = plan.suite.plan.ranks
     ranks = launcher.places.seats(total).per_node or 1
-    buffers = max(needs.memory_bytes * min(case.clients, ranks) for case, needs in plan.cases)
+    buffers = max(
+        sum(needs.memory_bytes * min(case.clients, ranks) for case, needs in turn)
+        for turn in _turns(plan.cases)
+    )
     return Room(total, space_bytes + SPARE_BYTES if space_bytes else 0, buffers + ranks * RANK_BYTES)
 
 
@@ -180,10 +183,15 @@ def _too_large(cases: list[_Needing], space: Space) -> list[_Needing]:
 
 def _at_once(cases: list[_Needing]) -> list[_Needing]:
     """Returns the cases, those of one turn as one: the first of them, with the files of all."""
+    return [(turn[0][0], _sum([needs for _, needs in turn])) for turn in _turns(cases)]
+
+
+def _turns(cases: list[_Needing]) -> list[list[_Needing]]:
+    """Returns the cases that run at the same time, the others each alone."""
     turns: dict[tuple[int, int], list[_Needing]] = {}
     for case, needs in cases:
         turns.setdefault((case.turn, 0 if case.turn else case.case), []).append((case, needs))
-    return [(each[0][0], _sum([needs for _, needs in each])) for each in turns.values()]
+    return list(turns.values())
 
 
 def _sum(needs: list[CheckedCase]) -> CheckedCase:

@@ -270,7 +270,12 @@ def _planned_state(checked: CheckedPlan, watching: Watching, resumption: Resumpt
     plan = checked.suite.plan
     deadlines = {case.case: float(case.get("deadline", 0.0)) for case in plan.cases}
     time_limit_s = resumption.time_limit_s if resumption else plan.time_limit_s
-    return RunState(planned_phases(checked), watching.ceilings, time_limit_s, deadlines)
+    turns: dict[int, list[int]] = {}
+    for case in plan.cases:
+        if case.turn:
+            turns.setdefault(case.turn, []).append(case.case)
+    together = {number: members for members in turns.values() for number in members}
+    return RunState(planned_phases(checked), watching.ceilings, time_limit_s, deadlines, together)
 
 
 @contextmanager
@@ -487,7 +492,7 @@ def _exit_code(state: RunState, ending: _Ending, status: Status) -> ExitCode:
 
 def _stall_limit_s(plan: Plan) -> float:
     """Returns the seconds without an event after which the engine is considered hung."""
-    settle_s = max(float(case.get("settle", 0.0)) for case in plan.cases)
+    settle_s = max(float(case.get("settle", 0.0)) + float(case.get("start", 0.0)) for case in plan.cases)
     return plan.stall_timeout_s + settle_s + STALL_MARGIN_S
 
 

@@ -68,6 +68,7 @@ class RunState:
         ceilings: Whether the machine's ceilings are measured before the first case.
         time_limit_s: Time limit of the run; 0 without one.
         deadlines: Deadline of the phases in seconds, by case number; 0 for none.
+        together: By case number, the cases of its turn, where groups measure at the same time.
         last_event: Time of the latest event or of the start, in seconds of the monotonic clock.
         last_progress: Time of the latest event that shows progress, likewise.
         started: Time of the first event; None before.
@@ -88,6 +89,7 @@ class RunState:
     ceilings: CeilingScope = "none"
     time_limit_s: float = 0.0
     deadlines: Mapping[int, float] = field(default_factory=dict)
+    together: Mapping[int, Sequence[int]] = field(default_factory=dict)
     last_event: float = field(default_factory=time.monotonic)
     last_progress: float = field(default_factory=time.monotonic)
     started: float | None = None

@@ -102,7 +102,8 @@ def exceeding(
     They are where the lower end of the 95 % interval of their rate is, so three repetitions are the fewest.
     Only what a cache can have served is judged. A rate above the device's is no proof by itself, as one
     stream is not all that a device can do: direct I/O, data that was synced, and what counters saw at the
-    device are left alone, and so is what does not go through the target's directory.
+    device are left alone, and so is what does not go through the target's directory, or was measured while
+    other groups moved bytes.
 
     Args:
         case: The case.
@@ -115,7 +116,7 @@ def exceeding(
     direction = _direction(operation)
     if case.is_metadata or direction is None or not samples:
         return None
-    if not is_through_target(case) or case.interface.get("direct"):
+    if not is_through_target(case) or case.interface.get("direct") or case.measured_together:
         return None
     found = interval_of([sample.rate_mib_s for sample in samples])
     if found is None:

@@ -9,6 +9,7 @@ from statistics import geometric_mean
 
 from strider.statistics.ratio import MINIMUM_FOR_RATIO, paired_ratio
 from strider.statistics.summary import OperationSummary
+from strider.store.case import Case, turns_of
 from strider.store.model import Run, Sample
 
 
@@ -58,27 +59,35 @@ _Spans = dict[tuple[int, int], dict[int, list[tuple[float, float]]]]
 
 
 def _spans(run: Run) -> _Spans:
-    spans: defaultdict[tuple[int, int], defaultdict[int, list[tuple[float, float]]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
-    for case in run.cases.values():
-        if case.measured_together:
-            for repetition in range(_repetitions(run, case.number)):
-                # A group without a sample has measured at no time.
-                spans[case.turn["number"], repetition][case.number] = []
+    times: defaultdict[tuple[int, int, int], list[tuple[float, float]]] = defaultdict(list)
+    repetitions: defaultdict[int, set[int]] = defaultdict(set)
     for sample in run.samples:
-        measured = run.cases.get(sample.case) if sample.measured else None
-        if measured is not None and measured.measured_together:
-            spans[measured.turn["number"], sample.repetition][measured.number].append(_span(sample))
-    return {key: dict(each) for key, each in spans.items()}
+        case = run.cases.get(sample.case) if sample.measured else None
+        if case is not None and case.measured_together:
+            repetitions[case.turn["number"]].add(sample.repetition)
+            times[case.turn["number"], sample.repetition, case.number].append(_busy(sample, case))
+    # A group without a sample has measured at no time.
+    return {
+        (turn, repetition): {number: times[turn, repetition, number] for number in members}
+        for turn, members in turns_of(run.cases.values()).items()
+        for repetition in repetitions[turn]
+    }
 
 
-def _repetitions(run: Run, number: int) -> int:
-    return 1 + max((sample.repetition for sample in run.samples if sample.case == number), default=-1)
+def _busy(sample: Sample, case: Case) -> tuple[float, float]:
+    """When a phase used the storage, its ramp included."""
+    return sample.start_s, sample.start_s + _ramp(case) + sample.elapsed_s
 
 
-def _span(sample: Sample) -> tuple[float, float]:
-    return sample.start_s, sample.start_s + sample.elapsed_s
+def _counted(sample: Sample, case: Case) -> tuple[float, float]:
+    """The time of which the rate is."""
+    start_s = sample.start_s + _ramp(case)
+    return start_s, start_s + sample.elapsed_s
+
+
+def _ramp(case: Case) -> float:
+    parameters = case.common_parameters
+    return float(parameters.get("ramp") or 0) if parameters.get("runtime") else 0.0
 
 
 def _effect(alone: OperationSummary, together: OperationSummary, spans: _Spans) -> GroupEffect | None:
@@ -99,7 +108,7 @@ def _effect(alone: OperationSummary, together: OperationSummary, spans: _Spans) 
     slowdown = geometric_mean([one / two for one, two in zip(other, base, strict=True)])
     turn = together.case.turn["number"]
     overlap = min(
-        covered(_span(sample), times)
+        covered(_counted(sample, together.case), times)
         for repetition, (sample, _) in second.items()
         for number, times in spans[turn, repetition].items()
         if number != together.case.number

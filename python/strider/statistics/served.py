@@ -64,6 +64,9 @@ def served_by(
     if operation in BOTH_WAYS:
         return _of_both_ways(case, samples) if process_counts and is_through_target(case) else None
     telling = [sample for sample in samples if sample.served_bytes is not None and sample.bytes]
+    if case.measured_together:
+        # Counters of nodes count the reads of all groups.
+        telling = [sample for sample in telling if sample.served_source == PROCESS]
     if not telling:
         return None
     return ServedSummary(

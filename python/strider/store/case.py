@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -156,6 +156,15 @@ class Case(BaseModel):
         """The other parameters by name."""
         known = self.description.tree_case if self.is_metadata else self.description.case
         return _options("common", self.common_parameters, by_name(known))
+
+
+def turns_of(cases: Iterable[Case]) -> dict[int, list[int]]:
+    """By turn, the numbers of the cases of several groups that were measured at the same time."""
+    turns: dict[int, list[int]] = {}
+    for case in cases:
+        if case.measured_together:
+            turns.setdefault(int(case.turn["number"]), []).append(case.number)
+    return turns
 
 
 def _options(

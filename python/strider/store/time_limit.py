@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from strider.listing.summary import TimeLimitCut
-from strider.store.case import Case
+from strider.store.case import Case, turns_of
 from strider.store.model import ErrorRow, Run, Sample
 
 #: Student's t for 97.5 % by degrees of freedom, as in `engine/repetitions/schedule.cpp`.
@@ -15,7 +15,7 @@ _T_975 = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
     2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
 )  # fmt: skip
-_ENDING = frozenset({"io", "plan"})
+_ENDING = frozenset({"io", "plan", "group"})
 _CARD_FILE = "card.json"
 """Only runs of `strider quick` have it (docs/formats.md)."""
 
@@ -34,6 +34,9 @@ def time_limit_cut(run: Run) -> TimeLimitCut | None:
         if sample.measured and not sample.warmup:
             samples[sample.case].append(sample)
     ended = {error.case for error in run.errors if _ends_case(error, run)}
+    for members in turns_of(run.cases.values()).values():
+        if ended.intersection(members):
+            ended.update(members)
     done = {
         number: (len({sample.repetition for sample in samples[number]}), _planned(case))
         for number, case in run.cases.items()

@@ -240,5 +240,5 @@ def _seconds(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> floa
     lengths = [runtime or length_s for _, _, length_s in _shares(case, needs, rates)]
     prepared = _prepared(case, needs, rates)
     preparing = sum(_transfer_s(case, needs, name, size, rates) + PHASE_S for name, size in prepared)
-    waiting = float(case.get("start", 0.0))
+    waiting = float(case.get("start", 0.0)) if case.turn else 0.0
     return preparing + waiting + sum(length + settle + PHASE_S for length in lengths)

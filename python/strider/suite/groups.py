@@ -42,23 +42,23 @@ def grouped(
     if not groups:
         return list(cases)
     found = len(mistakes.found)
-    _check(groups, document, mistakes)
+    others = [pair for pair in cases if not pair[0].get("group")]
+    _check(groups, len(others), document, mistakes)
     if len(mistakes.found) > found:
         return list(cases)
-    others = [pair for pair in cases if not pair[0].get("group")]
     return _numbered([*others, *_alone(groups), *_together(groups, vocabulary)], len(others))
 
 
-def _check(groups: dict[str, _Cases], document: Document, mistakes: Mistakes) -> None:
+def _check(groups: dict[str, _Cases], others_count: int, document: Document, mistakes: Mistakes) -> None:
     """Adds a mistake for each key by which groups cannot run at the same time."""
 
     def place(origin: Origin, key: str) -> Place:
         path = origin.keys.get(key)
         return document.value(path) if path else document.key(origin.case)
 
-    first_group, *others = groups
+    first_group, *other_groups = groups
     first, origin = groups[first_group][0]
-    if not others:
+    if not other_groups:
         mistakes.add(
             place(origin, "group"),
             f'group: "{first_group}" is the only group: add a [[case]] with another group, or remove the key',
@@ -76,11 +76,12 @@ def _check(groups: dict[str, _Cases], document: Document, mistakes: Mistakes) ->
                 if _value(case, key) != _value(first, key):
                     message = f"{key}: all groups must have equally many repetitions: use one value"
                     mistakes.add(place(origin, key), message)
-    count = math.prod(len(cases) for cases in groups.values()) * len(groups)
+    sizes = [len(cases) for cases in groups.values()]
+    count = math.prod(sizes) * len(groups) + sum(sizes) + others_count
     if count > MOST_CASES:
         message = (
-            f"group: the lists of all groups multiply to {count} cases, the limit is {MOST_CASES}: shorten "
-            "the lists"
+            f"group: with all combinations of the groups there are {count} cases, the limit is "
+            f"{MOST_CASES}: shorten the lists"
         )
         mistakes.add(place(origin, "group"), message)
 
@@ -92,7 +93,7 @@ def _value(case: PlannedCase, key: str) -> Json:
 def _alone(groups: dict[str, _Cases]) -> _Cases:
     """The cases of the groups one after the other, on the ranks that they have beside other groups."""
     return [
-        (_with(case, f"{_name(case)} alone", number=0, earlier=earlier), origin)
+        (_with(_at_once(case), f"{_name(case)} alone", number=0, earlier=earlier), origin)
         for earlier, cases in zip(_earlier(groups), groups.values(), strict=True)
         for case, origin in cases
     ]
@@ -133,7 +134,8 @@ def _name(case: PlannedCase) -> str:
 def _words(cases: _Cases, vocabulary: Vocabulary) -> list[str]:
     """What distinguishes each case of a group for its neighbours: its name, and the values that vary."""
     own = [{**_flat(case, vocabulary), "": _name(case)} for case, _ in cases]
-    varying = [key for key in own[0] if any(one.get(key) != own[0].get(key) for one in own)]
+    keys = dict.fromkeys(key for one in own for key in one)
+    varying = [key for key in keys if any(one.get(key) != own[0].get(key) for one in own)]
     return [
         ", ".join([_name(case), *(f"{key} {values[key]}" for key in varying if key and key in values)])
         for (case, _), values in zip(cases, own, strict=True)
@@ -145,9 +147,25 @@ def _flat(case: PlannedCase, vocabulary: Vocabulary) -> dict[str, str]:
     common = {key: case.get(key) for workload in vocabulary.workloads for key in workload.common}
     interface = str(case.interface["name"])
     own = {f"{interface}.{key}": value for key, value in case.interface.items() if key != "name"}
-    shape = {key: value for key, value in case.shape.items() if key != "name"}
-    values = {**common, "interface": interface, **own, "clients": case.clients, **shape}
+    shape = {
+        ("tree" if case.tree else "pattern") if key == "name" else key: value
+        for key, value in case.shape.items()
+    }
+    operations = " ".join(case.operations)
+    values = {
+        **common,
+        "interface": interface,
+        **own,
+        "clients": case.clients,
+        **shape,
+        "operations": operations,
+    }
     return {key: str(show(value)).strip('"') for key, value in values.items() if value is not None}
+
+
+def _at_once(case: PlannedCase) -> PlannedCase:
+    """The case without the delay after the start of other groups."""
+    return case.model_copy(update={"start": 0.0})
 
 
 def _with(case: PlannedCase, name: str, **turn: Json) -> PlannedCase:

@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 
 from builders import CaseSpec, RunBuilder
-from strider.compare.work import items, match
+from strider.compare.work import BESIDE, items, match
 from strider.report.blocks import Table, Text
 from strider.report.results.results import Results
 from strider.report.sections.groups import SECTION
 from strider.statistics import summarize
 from strider.statistics.groups import GroupEffect, covered, group_effects
+from strider.statistics.served import served_by
 from strider.store import load
-from strider.store.model import Run
+from strider.store.model import ErrorRow, Run
+from strider.store.time_limit import time_limit_cut
 
 
 def run_of(tmp_path: Path, repetitions: int = 5) -> Run:
@@ -91,6 +93,27 @@ def test_the_overlap_is_the_least_of_all_repetitions_and_groups(tmp_path: Path) 
     assert found[4].overlap == pytest.approx(0.25)
 
 
+def test_the_ramp_counts_as_load_but_not_in_the_rate(tmp_path: Path) -> None:
+    rates = dict.fromkeys((1, 2, 3, 4), [100.0] * 5)
+    # Cases 3 and 4 start at 2; case 3 counts from 3 to 5 and case 4, with a ramp too, from 3 to 4.
+    run = timed(run_of(tmp_path), {**ALONE, 3: [(2.0, 2.0)] * 5, 4: [(2.0, 1.0)] * 5}, rates)
+    common = {"runtime": 3.0, "ramp": 1.0}
+    cases = {
+        number: case.model_copy(update={**(case.model_extra or {}), **common})
+        for number, case in run.cases.items()
+    }
+    found = effects(run.model_copy(update={"cases": cases}))
+    assert found[3].overlap == pytest.approx(0.5)
+    assert found[4].overlap == pytest.approx(1)
+
+
+def test_a_group_that_has_no_sample_at_all_leaves_an_overlap_of_0(tmp_path: Path) -> None:
+    run = run_of(tmp_path)
+    kept = [one for one in run.samples if one.case != 4]
+    found = effects(run.model_copy(update={"samples": kept}))
+    assert {number: one.overlap for number, one in found.items()} == {3: 0}
+
+
 def test_a_group_without_a_sample_was_not_beside_the_others(tmp_path: Path) -> None:
     rates = dict.fromkeys((1, 2, 3, 4), [100.0] * 5)
     run = timed(run_of(tmp_path), {**ALONE, 3: [(2.0, 1.0)] * 5, 4: [(2.0, 1.0)] * 5}, rates)
@@ -114,7 +137,7 @@ def test_the_report_shows_each_alone_and_together(tmp_path: Path) -> None:
     _, table, remark = SECTION.terminal(results)
     assert isinstance(table, Table)
     assert isinstance(remark, Text)
-    rows = [row[:5] for row in table.rows]
+    rows = [[row[0].split(",")[0], *row[1:5]] for row in table.rows]
     assert rows == [
         ["a beside b", "write", "100", "50.0", "2.00"],
         ["b beside a", "write", "80.0", "80.0", "1.00"],
@@ -130,6 +153,32 @@ def test_what_limits_them_is_not_judged_by_counters_of_all_groups(tmp_path: Path
 
 def test_a_comparison_tells_what_ran_at_the_same_time(tmp_path: Path) -> None:
     run = run_of(tmp_path)
-    found = items([*run.cases.values()])
-    assert [one.work.get("beside") for one in found] == [None, None, "a beside b", "b beside a"]
-    assert all(one.other for one in match(found, found))
+    cases = [*run.cases.values()]
+    found = items(cases)
+    assert [one.case.number for one in found if BESIDE in one.work] == [3, 4]
+    assert all(one.other and not one.differences for one in match(found, found))
+    larger = cases[3].model_copy(update={"pattern": {**cases[3].pattern, "block": 1 << 30}})
+    changed = {one.item.case.number: one.differences for one in match(found, items([*cases[:3], larger]))}
+    assert "beside" in changed[3], "the neighbour is part of what is measured"
+
+
+def test_what_nodes_count_says_nothing_of_one_group(tmp_path: Path) -> None:
+    run = run_of(tmp_path)
+    served = [
+        one.model_copy(update={"served_bytes": one.bytes, "served_source": "network"}) for one in run.samples
+    ]
+    alone, together = (
+        served_by(run.cases[number], "read", served, process_counts=False) for number in (1, 3)
+    )
+    assert alone is not None
+    assert together is None
+
+
+def test_a_turn_that_an_error_ended_was_not_ended_by_the_time_limit(tmp_path: Path) -> None:
+    run = run_of(tmp_path)
+    error = ErrorRow.model_validate({"time_s": 1, "case": 4, "kind": "io", "message": "no space"})
+    kept = [one for one in run.samples if one.case not in (3, 4) or one.repetition < 2]
+    plan = run.plan.model_copy(update={"time_limit_s": 100.0})
+    cut = run.model_copy(update={"samples": kept, "errors": [error], "plan": plan})
+    assert time_limit_cut(cut) is None
+    assert time_limit_cut(cut.model_copy(update={"errors": []})) is not None

@@ -45,6 +45,14 @@ def test_a_group_has_the_same_ranks_in_all_its_cases(engine: Engine) -> None:
     assert [ranks["clients"] for ranks in earlier[0]] == [2], "as many as the widest case of reads"
 
 
+def test_names_tell_neighbours_apart_also_by_their_pattern(engine: Engine) -> None:
+    patterns = READS.replace('"segmented"', '["segmented", "random"]').replace("[1, 2]", "1")
+    names = [case.name for case in suite(engine, WRITES + patterns + 'size = "4MiB"\n').plan.cases]
+    beside = [name for name in names if name.startswith("writes beside")]
+    assert len(set(beside)) == 2
+    assert all("pattern" in name for name in beside)
+
+
 def test_names_of_cases_are_kept(engine: Engine) -> None:
     named = WRITES.replace("group", 'name = "checkpoint"\ngroup')
     names = [case.name for case in suite(engine, named + READS.replace("[1, 2]", "2")).plan.cases]
@@ -72,7 +80,7 @@ def test_what_cannot_run_at_the_same_time_is_named_with_its_line(
 
 def test_lists_that_multiply_to_too_many_cases_are_refused(engine: Engine) -> None:
     many = READS.replace("[1, 2]", str(list(range(1, 101))))
-    with pytest.raises(SuiteError, match="the lists of all groups multiply to 20000 cases"):
+    with pytest.raises(SuiteError, match="with all combinations of the groups there are 20200 cases"):
         suite(engine, many + many.replace('"reads"', '"more"'))
 
 
@@ -88,5 +96,6 @@ def test_a_turn_lasts_as_long_as_its_longest_case_and_needs_the_room_of_all(engi
         estimated(WRITES.replace('group = "writes"\n', "")),
         estimated(READS.replace("[1, 2]", "2").replace('group = "reads"\n', "").replace("start", "settle")),
     )
-    assert seconds == pytest.approx(first[0] + second[0] + max(first[0], second[0]), rel=0.01)
+    waiting = 3 * 0.5  # before each repetition beside the other group
+    assert seconds == pytest.approx(first[0] + second[0] - waiting + max(first[0], second[0]), rel=0.01)
     assert space == first[1] + second[1] == 6 << 20

@@ -23,7 +23,8 @@ _WHY = (
 )
 _PARTLY = (
     f"Where the overlap is below {100 * _WHOLE:.0f} %, the group was without the others for a part of its "
-    "time, and the slowdown is smaller than that beside them: use runtime in all groups."
+    "time, so the slowdown may be smaller than that beside them. A longer runtime, the same in all groups, "
+    "and no start raise the overlap."
 )
 
 
@@ -33,14 +34,14 @@ def _effects(results: Results) -> list[GroupEffect]:
 
 def _page(results: Results) -> list[Block]:
     found = _effects(results)
-    return [Text(_WHY), *_partly(found), _table(found)] if found else []
+    return [Text(_WHY), *_partly(found), _table(results, found)] if found else []
 
 
 def _terminal(results: Results) -> list[Block]:
     found = _effects(results)
     if not 0 < len(found) <= _FEW_ROWS:
         return []
-    table = _table(found)
+    table = _table(results, found)
     return [Text(f"{table.caption}:"), table, *_partly(found)]
 
 
@@ -48,12 +49,12 @@ def _partly(found: Sequence[GroupEffect]) -> list[Block]:
     return [Text(_PARTLY)] if any(one.overlap < _WHOLE for one in found) else []
 
 
-def _table(found: Sequence[GroupEffect]) -> Table:
+def _table(results: Results, found: Sequence[GroupEffect]) -> Table:
     units = {one.together.rate_unit for one in found}
     unit = units.pop() if len(units) == 1 else ""
     rows = [
         [
-            one.together.case.name,
+            results.facets.group[one.together.case.number],
             one.together.operation,
             _rate(one.alone, unit),
             _rate(one.together, unit),
