@@ -85,7 +85,7 @@ def test_lists_that_multiply_to_too_many_cases_are_refused(engine: Engine) -> No
 
 
 def test_a_turn_lasts_as_long_as_its_longest_case_and_needs_the_room_of_all(engine: Engine) -> None:
-    rates = AssumedRates(bytes_s=1e9, operations_s=1e4)
+    rates = AssumedRates(bytes_s=10**9, operations_s=10**4)
 
     def estimated(text: str) -> tuple[float, int]:
         found = estimate(check(suite(engine, text), engine), rates)
