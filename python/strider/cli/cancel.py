@@ -6,6 +6,7 @@ import typer
 
 from strider.cli.options import StoreOption
 from strider.errors import StriderError
+from strider.text import printable
 
 if TYPE_CHECKING:
     from strider.jobs import Cancelled, Job
@@ -44,8 +45,16 @@ def told(job: "Job", done: "Cancelled") -> list[str]:
     if done.run_ended:
         lines.append(f"run {job.record.run} was interrupted: its results are kept, its files are removed")
     if done.ended:
+        is_local = job.record.options.executor == "local"
+        ended = "processes were ended" if is_local else "ended by the scheduler"
         lines.append(
-            f"ended by the scheduler: {', '.join(done.ended)}; the run did not end in time: check the target "
-            "with strider clean"
+            f"{ended}: {', '.join(done.ended)}; the run did not end in time: check the target with "
+            "strider clean"
         )
+    if done.elsewhere:
+        lines.append(
+            f"job {job.id} was not ended from here ({printable(done.elsewhere)}): its run ends once it "
+            "finds the request in the store; if it does not, use strider cancel there"
+        )
+        return lines
     return [*lines, f"job {job.id} is cancelled"]

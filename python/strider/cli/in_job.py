@@ -1,6 +1,8 @@
 """`strider run --job`, in the script of a job: begins the run of the job, or resumes it."""
 
-import shutil
+import os
+import re
+import stat
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -8,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strider.errors import ExitCode, StriderError
+from strider.text import shortened
 
 if TYPE_CHECKING:
     from strider.cli.running import RunOptions
@@ -16,6 +19,10 @@ if TYPE_CHECKING:
 
 _PATIENCE_S = 120.0
 _POLL_S = 0.5
+_UNFINISHED = re.compile(
+    r"(plan|description)\.json|suite\.toml|\.((plan|description|run)\.json|suite\.toml)\.[0-9]+"
+)
+"""What a killed process may leave of a run directory that has no `run.json` yet: files and their drafts."""
 _LEAST_LIMIT_S = 0.001
 """Of a part that has nothing left of the suite's own time limit: it measures nothing."""
 
@@ -87,7 +94,7 @@ def _begin_or_resume(job: "Job", file: Path, options: "RunOptions", limit: _Limi
     if not ended_earlier(job):
         raise StriderError(f"another part of job {job.id} runs: wait for its end", ExitCode.CANNOT_RUN)
     if not (job.run / "run.json").is_file():
-        shutil.rmtree(job.run, ignore_errors=True)  # an earlier part was killed while it made the run
+        _remove_unfinished(job.run)
         limited = [f"suite.time_limit={limit.seconds:.12g}s"] if limit.seconds else []
         settings = [*options.settings, *limited]
         run_suite(file, replace(options, settings=settings, run_id=job.record.run, store=job.store))
@@ -95,6 +102,44 @@ def _begin_or_resume(job: "Job", file: Path, options: "RunOptions", limit: _Limi
     directory = RunDirectory(job.record.run, job.run)
     _wait_for_earlier(directory)
     resume_directory(directory, limit.seconds, anyway=True, is_over=_is_over(job), quiet=options.quiet)
+
+
+def _remove_unfinished(directory: Path) -> None:
+    """Removes a run directory that an earlier part left when it was killed while it created it.
+
+    Raises:
+        StriderError: Something else has this name.
+    """
+    try:
+        opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _not_unfinished(directory, error.strerror) from error
+    try:
+        with os.scandir(opened) as entries:
+            names = [entry.name for entry in entries]
+        others = [name for name in names if not _UNFINISHED.fullmatch(name) or not _is_file(name, opened)]
+        if others:
+            raise _not_unfinished(directory, f"it has {shortened(others[0])}")
+        for name in names:
+            os.unlink(name, dir_fd=opened)
+        directory.rmdir()
+    except OSError as error:
+        raise _not_unfinished(directory, error.strerror) from error
+    finally:
+        os.close(opened)
+
+
+def _is_file(name: str, folder: int) -> bool:
+    return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+
+
+def _not_unfinished(directory: Path, why: str | None) -> StriderError:
+    return StriderError(
+        f"{directory} is in the way of the job's run ({why}): move it away, and submit the suite again",
+        ExitCode.CANNOT_RUN,
+    )
 
 
 def _wait_for_earlier(directory: "RunDirectory") -> None:
@@ -136,8 +181,6 @@ def _withdraw_rest(job: "Job", limit: _Limit) -> None:
 
 def _part(job: "Job") -> int:
     """Returns which part of a job this process is, from 1; 0 if unknown."""
-    import os
-
     for name in ("SLURM_JOB_ID", "PBS_JOBID"):
         if os.environ.get(name, "") in job.record.numbers:
             return job.record.numbers.index(os.environ[name]) + 1

@@ -234,7 +234,9 @@ def _continuation(name: str, store: Path, options: "JobOptions", jobs: int | Non
     from strider.launch.rundir import RunDirectory
     from strider.store import resolve
 
-    path = resolve(store, name).absolute()
+    path = resolve(store, name).resolve()
+    if path.parent != store.resolve():
+        raise StriderError(f"{path} is not in the store {store}: add --store {path.parent}")
     directory = RunDirectory(path.name, path)
     before = find(store, directory.run)
     if before is not None and not (now := condition(before)).is_over:

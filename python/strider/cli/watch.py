@@ -6,6 +6,7 @@ import typer
 
 from strider.cli.options import LATEST, QuietOption, StoreOption
 from strider.errors import ExitCode, StriderError
+from strider.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +72,7 @@ def sentence(job: "Job", now: "Condition") -> str:
         "cancelled": "was cancelled before its run",
         "unknown": f"has an unknown state{reason}",
     }
-    return f"{name}{number} {words[now.state]}; run {job.record.run}"
+    return printable(f"{name}{number} {words[now.state]}; run {job.record.run}")
 
 
 def _follow_job(job: "Job", console: "Console", *, quiet: bool) -> int:
@@ -159,7 +160,7 @@ def _result(job: "Job", console: "Console") -> int:
     if has_run(job):
         return _ended(job.run, console)
     for line in job.output.splitlines()[-8:]:
-        console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"  {printable(line.expandtabs())}", highlight=False, markup=False, soft_wrap=True)
     return int(ExitCode.CANNOT_RUN)
 
 
@@ -171,9 +172,10 @@ def _ended(directory: "Path", console: "Console") -> int:
     from strider.store.runs import summarize
 
     summary = summarize(directory)
-    line = f"run {directory.name}: {summary.shown_status}; see strider show {directory.name}"
+    name = printable(directory.name)
+    line = f"run {name}: {printable(summary.shown_status)}; see strider show {name}"
     console.print(line, highlight=False, markup=False, soft_wrap=True)
     if not is_complete(RunDirectory(directory.name, directory)):
-        missing = f"repetitions are missing: strider submit --resume {directory.name} measures them"
+        missing = f"repetitions are missing: strider submit --resume {name} measures them"
         console.print(missing, highlight=False, markup=False, soft_wrap=True)
     return int(read_json(directory / "run.json").get("exit_code", ExitCode.CANNOT_RUN))

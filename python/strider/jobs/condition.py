@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from strider.errors import StriderError
-from strider.jobs.record import Job
+from strider.jobs.record import Job, Record
 from strider.processes import boot_id, is_alive
+from strider.text_file import open_below
 
+_INFO_BYTES = 1 << 26
 JobState = Literal["waiting", "running", "done", "failed", "cancelled", "unknown"]
 
 
@@ -42,17 +44,53 @@ def condition(job: Job) -> Condition:
 
 def conditions(jobs: Sequence[Job]) -> list[Condition]:
     """Returns how jobs are now, in their order; asks each scheduler once."""
+    others = _others(jobs)
+    near = [job for job, other in zip(jobs, others, strict=True) if not other]
     asked = {
-        executor: _ask(executor, [job for job in jobs if job.record.options.executor == executor])
-        for executor in {job.record.options.executor for job in jobs} - {"local"}
+        executor: _ask(executor, [job for job in near if job.record.options.executor == executor])
+        for executor in {job.record.options.executor for job in near} - {"local"}
     }
-    return [_of(job, asked.get(job.record.options.executor, {})) for job in jobs]
+    return [
+        _of(job, other, asked.get(job.record.options.executor, {}))
+        for job, other in zip(jobs, others, strict=True)
+    ]
 
 
-def _of(job: Job, asked: dict[str, tuple[str, str]]) -> Condition:
+def elsewhere(job: Job) -> str:
+    """Returns why this machine can neither ask about a job nor end it; empty if it can.
+
+    A process of another host and a job of another cluster have numbers that mean others here.
+    """
+    return _others([job])[0]
+
+
+def _others(jobs: Sequence[Job]) -> list[str]:
+    """Returns for each job why it is elsewhere; asks each scheduler for its cluster once."""
+    executors = {job.record.options.executor for job in jobs if job.record.cluster}
+    if executors:
+        # It imports PSI/J, which takes a moment.
+        from strider.jobs.schedulers import cluster_name
+    clusters = {executor: cluster_name(executor) for executor in executors}
+    return [_other(job.record, clusters) for job in jobs]
+
+
+def _other(record: Record, clusters: dict[str, str]) -> str:
+    if record.options.executor == "local":
+        is_here = not record.numbers or record.host == socket.gethostname()
+        return "" if is_here else f"it is a process of {record.host}: ask there"
+    if not record.cluster or clusters[record.options.executor] == record.cluster:
+        return ""
+    return f"it is a job of the cluster {record.cluster}: ask there"
+
+
+def _of(job: Job, other: str, asked: dict[str, tuple[str, str]]) -> Condition:
     numbers = job.record.numbers
-    is_local = job.record.options.executor == "local"
-    seen = {number: _process_state(job) if is_local else asked[number] for number in numbers}
+    if other:
+        seen = dict.fromkeys(numbers, ("unknown", other))
+    elif job.record.options.executor == "local":
+        seen = dict.fromkeys(numbers, (_process_state(job.record), ""))
+    else:
+        seen = {number: asked[number] for number in numbers}
     states: tuple[JobState, ...] = ("running", "waiting", "unknown")
     for wanted in states:
         for part, number in enumerate(numbers, 1):
@@ -71,7 +109,8 @@ def has_run(job: Job) -> bool:
 def is_sealed(job: Job) -> bool:
     """Returns whether the run of a job has ended, for now or for good."""
     try:
-        return "ended" in json.loads((job.run / "run.json").read_text(encoding="utf-8"))
+        with open_below(job.run, "run.json") as file:
+            return "ended" in json.loads(file.read(_INFO_BYTES))
     except (OSError, ValueError):
         return False
 
@@ -88,10 +127,7 @@ def _ask(executor: str, jobs: Sequence[Job]) -> dict[str, tuple[str, str]]:
     return {number: (seen.state, seen.reason) for number, seen in found.items()}
 
 
-def _process_state(job: Job) -> tuple[str, str]:
+def _process_state(record: Record) -> str:
     """Returns the state of a process of this machine; its pid may be that of another process by now."""
-    record = job.record
-    if record.host != socket.gethostname():
-        return "unknown", f"it is a process of {record.host}: ask there"
     is_running = record.boot == boot_id() and record.process is not None and is_alive(record.process)
-    return ("running" if is_running else "ended"), ""
+    return "running" if is_running else "ended"

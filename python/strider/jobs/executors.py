@@ -71,7 +71,7 @@ class Direct:
         return {number: Seen("running" if number in active else "ended") for number in numbers}
 
     def cancel(self, number: str) -> None:
-        """Ends a job."""
+        """Ends a job of Flux. Processes of this machine are ended by their identity instead."""
         from datetime import timedelta
 
         job = PsijJob()

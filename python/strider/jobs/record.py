@@ -3,18 +3,19 @@
 import os
 import re
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AwareDatetime, BaseModel, Field, ValidationError, field_validator, model_validator
 
 from strider.errors import StriderError
 from strider.jobs.options import JobOptions
 from strider.processes import Process
-from strider.text_file import write_whole
+from strider.text_file import open_below, write_whole
 
 FOLDER = ".batch"
 """Folder of a store; no run, so no list of runs has it."""
@@ -22,7 +23,19 @@ RECORD = "job.json"
 CANCELLED = "cancelled"
 """File of a job's folder: the run is to end, and no further job is to begin."""
 _OUTPUT_BYTES = 1 << 14
+_RECORD_BYTES = 1 << 20
 _ID = re.compile(r"[0-9a-f]{12}")
+_RUN_ID = re.compile(r"[0-9]{4}(-[0-9]{2}){2}-[0-9]{6}-[A-Za-z0-9][A-Za-z0-9._+-]{0,63}-[a-z0-9]{4}")
+_NUMBERS = {
+    "slurm": re.compile(r"[1-9][0-9]{0,19}"),
+    "pbs": re.compile(r"[1-9][0-9]{0,19}(\[\])?(\.[A-Za-z0-9][A-Za-z0-9._-]{0,254})?"),
+    "lsf": re.compile(r"[1-9][0-9]{0,19}"),
+    "flux": re.compile(r"[1-9][0-9]{0,19}|[f\u0192][1-9A-HJ-NP-Za-km-z]{1,16}"),
+    "local": re.compile(r"[1-9][0-9]{0,9}"),
+}
+"""Numbers of jobs by executor: never 0, which LSF takes for all jobs, and never an option."""
+
+SuiteName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")]
 
 
 class Record(BaseModel):
@@ -39,17 +52,35 @@ class Record(BaseModel):
         process: Its process, of a job of this machine.
         boot: Boot id of this machine then.
         host: Name of this machine then.
+        cluster: Name of the scheduler's cluster; empty if unknown.
     """
 
-    suite: str
+    suite: SuiteName
     run: str
-    submitted: datetime
+    submitted: AwareDatetime
     options: JobOptions
     continues: dict[str, str | int] | None = None
-    numbers: list[str] = []
+    numbers: Annotated[list[str], Field(max_length=1000)] = []
     process: Process | None = None
     boot: str = ""
     host: str = ""
+    cluster: str = ""
+
+    @field_validator("run")
+    @classmethod
+    def _is_run_id(cls, run: str) -> str:
+        if not is_run_id(run):
+            raise ValueError("not the id of a run")
+        return run
+
+    @model_validator(mode="after")
+    def _has_numbers(self) -> Self:
+        executor = self.options.executor
+        if not all(is_number(executor, number) for number in self.numbers):
+            raise ValueError(f"not numbers of {executor}")
+        if executor == "local" and self.process and self.numbers != [str(self.process.pid)]:
+            raise ValueError("not the number of its process")
+        return self
 
 
 @dataclass(frozen=True)
@@ -120,6 +151,16 @@ def is_id(name: str) -> bool:
     return _ID.fullmatch(name) is not None
 
 
+def is_run_id(name: str) -> bool:
+    """Returns whether a name is an id that Strider gives to runs of jobs; never a path."""
+    return _RUN_ID.fullmatch(name) is not None
+
+
+def is_number(executor: str, text: str) -> bool:
+    """Returns whether a text can be the number of one job of an executor."""
+    return _NUMBERS[executor].fullmatch(text) is not None
+
+
 def folder_of(store: Path) -> Path:
     """Returns the folder of a store in which jobs have their folders."""
     return store.absolute() / FOLDER
@@ -134,19 +175,28 @@ def read(folder: Path) -> Job:
     """Returns the job of a folder.
 
     Raises:
-        StriderError: It has no record, or a damaged one.
+        StriderError: It has no record, a damaged one, or one of another user, whose numbers are not trusted.
     """
     try:
-        text = (folder / RECORD).read_text(encoding="utf-8")
-        return Job(folder, Record.model_validate_json(text))
+        is_own = _is_own_folder(folder.lstat())
+        with open_below(folder, RECORD) as file:
+            is_own = is_own and os.fstat(file.fileno()).st_uid == os.geteuid()
+            content = file.read(_RECORD_BYTES + 1) if is_own else b""
     except OSError as error:
-        raise StriderError(f"{folder} is not the folder of a job: {error.strerror}") from error
-    except (ValidationError, UnicodeDecodeError) as error:
+        why = error.strerror or f"{RECORD} is no regular file"
+        raise StriderError(f"{folder} is not the folder of a job: {why}") from error
+    if not is_own:
+        raise StriderError(f"{folder} is not a job of yours: use the user that submitted it")
+    if len(content) > _RECORD_BYTES:
+        raise StriderError(f"{folder / RECORD} is larger than {_RECORD_BYTES} bytes: submit the suite again")
+    try:
+        return Job(folder, Record.model_validate_json(content))
+    except ValidationError as error:
         raise StriderError(f"{folder / RECORD} is damaged: submit the suite again") from error
 
 
 def all_jobs(store: Path, most: int | None = None) -> list[Job]:
-    """Returns the jobs of a store, oldest first, without those whose record is damaged.
+    """Returns the jobs of a store, oldest first, without those of other users or with a damaged record.
 
     Args:
         store: The store.
@@ -185,12 +235,22 @@ def cannot_write(folder: Path, error: OSError) -> StriderError:
 def _readable(store: Path, most: int | None) -> Iterator[Job]:
     folders: list[os.DirEntry[str]] = []
     with suppress(OSError):
-        folders = [entry for entry in os.scandir(folder_of(store)) if is_id(entry.name)]
+        folders = [entry for entry in os.scandir(folder_of(store)) if is_id(entry.name) and _is_own(entry)]
     if most is not None and len(folders) > most:
         folders = sorted(folders, key=_changed)[-most:]
     for entry in folders:
         with suppress(StriderError):
             yield read(Path(entry.path))
+
+
+def _is_own(entry: os.DirEntry[str]) -> bool:
+    with suppress(OSError):
+        return _is_own_folder(entry.stat(follow_symlinks=False))
+    return False
+
+
+def _is_own_folder(status: os.stat_result) -> bool:
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
 
 
 def _changed(entry: os.DirEntry[str]) -> int:
@@ -200,7 +260,7 @@ def _changed(entry: os.DirEntry[str]) -> int:
 
 
 def _end_of(file: Path) -> str:
-    with suppress(OSError), file.open("rb") as opened:
-        opened.seek(max(0, file.stat().st_size - _OUTPUT_BYTES))
-        return opened.read().decode("utf-8", "replace")
+    with suppress(OSError), open_below(file.parent, file.name) as opened:
+        opened.seek(max(0, os.fstat(opened.fileno()).st_size - _OUTPUT_BYTES))
+        return opened.read(_OUTPUT_BYTES).decode("utf-8", "replace")
     return ""

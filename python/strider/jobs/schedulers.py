@@ -6,6 +6,8 @@ of another job.
 """
 
 import io
+import os
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +43,15 @@ _SLURM_REASONS = {
     "InvalidAccount": "cancel it, and submit with another --account",
 }
 """Meanings of reasons for waiting, as `squeue` abbreviates them to 20 characters."""
+
+_CLUSTERS = {
+    "slurm": (
+        ["scontrol", "show", "config"],
+        re.compile(r"^ClusterName[ \t]*=[ \t]*([\w.-]{1,128})", re.M | re.A),
+    ),
+    "lsf": (["lsid"], re.compile(r"^My cluster name is ([\w.-]{1,128})", re.M | re.A)),
+}
+"""Commands that name a cluster. A job of PBS has its server in its number."""
 
 State = Literal["waiting", "running", "ended", "unknown"]
 _STATES: dict[JobState, State] = {
@@ -187,6 +198,20 @@ def _explained(reason: str) -> str:
     """Returns a reason of Slurm with its meaning, and with a remedy where the job would wait for ever."""
     meaning = _SLURM_REASONS.get(reason)
     return f"{reason} ({meaning})" if meaning else reason
+
+
+def cluster_name(executor: str) -> str:
+    """Returns the name of the cluster that an executor's commands reach; empty if unknown."""
+    if executor == "slurm" and (name := os.environ.get("SLURM_CLUSTER_NAME", "")):
+        return name
+    words, pattern = _CLUSTERS.get(executor, ([], None))
+    if pattern is None:
+        return ""
+    try:
+        found = pattern.search(_ask(words).stdout)
+    except StriderError:
+        return ""
+    return found[1] if found else ""
 
 
 def _ask(words: list[str]) -> subprocess.CompletedProcess[str]:

@@ -1,20 +1,25 @@
 """Submits a suite as a job: its folder, its scripts, and one or more jobs of the scheduler."""
 
+import os
 import re
 import shutil
 import socket
+import stat
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strider.errors import StriderError
+from strider.errors import ExitCode, StriderError
+from strider.jobs.cancelling import end_part
 from strider.jobs.options import JobOptions
-from strider.jobs.record import Job, Record, cannot_write, folder_of, new_folder
+from strider.jobs.record import Job, Record, cannot_write, folder_of, is_number, is_run_id, new_folder
 from strider.launch.rundir import new_run_id
 from strider.processes import boot_id, identify
+from strider.text import shortened
 
 if TYPE_CHECKING:
     from psij import Job as PsijJob
@@ -67,10 +72,14 @@ def example(order: Order, store: Path, folder: Path) -> str:
         order: The job.
         store: The store.
         folder: Folder for PSI/J's launcher, which the caller removes.
+
+    Raises:
+        StriderError: The scheduler is missing, or a shell would read the path of the store.
     """
     from strider.jobs.executors import scheduler
 
     job = _job(order, folder_of(store) / PLACE)
+    require_safe(job.folder)
     text = scheduler(order.options.executor, folder).script(_described(order, job, 1, []))
     return text.replace(str(folder), str(job.folder))
 
@@ -98,20 +107,47 @@ def submit(
 
     job = _job(order, new_folder(store), now)
     require_safe(job.folder)
-    cluster = None
+    _make_folder(job.folder)
     try:
-        job.folder.mkdir(parents=True, mode=0o700)
         job.suite.write_text(order.text, encoding="utf-8")
         cluster = scheduler(order.options.executor, job.folder)
         for number in range(1, order.jobs + 1):
-            job = _submit_part(order, job, number, cluster, edit)
+            native = _submit_part(order, job, number, cluster, edit)
+            job = _with_number(job, native)
+            job.keep()
         return job
     except OSError as error:
-        _withdraw(job, cluster)
-        raise cannot_write(job.folder, error) from error
+        refusal = cannot_write(job.folder, error)
+        raise _with_left(refusal, _withdraw(job)) from error
+    except StriderError as error:
+        raise _with_left(error, _withdraw(job)) from error.__cause__
     except BaseException:
-        _withdraw(job, cluster)
+        _withdraw(job)
         raise
+
+
+def _make_folder(folder: Path) -> None:
+    """Creates a job's folder, in a folder of jobs that no other user can write.
+
+    Raises:
+        StriderError: Others could change the jobs, or the store is not writable.
+    """
+    jobs = folder.parent
+    try:
+        jobs.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            jobs.mkdir(mode=0o700)
+        status = jobs.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+            raise StriderError(
+                f"{jobs} is not a folder of yours: its owner could change your job: choose a store of your "
+                "own with --store"
+            )
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise StriderError(f"other users can write to {jobs} and change your job: chmod go-w {jobs}")
+        folder.mkdir(mode=0o700)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
 
 
 def require_safe(folder: Path) -> None:
@@ -131,6 +167,11 @@ def _job(order: Order, folder: Path, now: datetime | None = None) -> Job:
     moment = now or datetime.now(UTC)
     if not _SAFE_NAME.fullmatch(order.suite):
         raise StriderError(f'suite name "{order.suite:.80}": a job needs letters, digits and . _ + -')
+    if order.run and not is_run_id(order.run):
+        raise StriderError(
+            f'run "{order.run:.80}": a job resumes a run by the id that Strider gave it: rename it back, or '
+            "use strider resume"
+        )
     record = Record(
         suite=order.suite,
         run=order.run or new_run_id(order.suite, moment),
@@ -143,8 +184,12 @@ def _job(order: Order, folder: Path, now: datetime | None = None) -> Job:
 
 def _submit_part(
     order: Order, job: Job, number: int, cluster: "Scheduler", edit: Callable[[Path], None] | None
-) -> Job:
-    """Submits the k-th job of the scheduler, which waits for the end of the one before."""
+) -> str:
+    """Submits the k-th job of the scheduler, which waits for the end of the one before; returns its number.
+
+    Raises:
+        StriderError: The scheduler refuses, or its answer has no number.
+    """
     described = _described(order, job, number, job.record.numbers)
     file = job.script(number)
     if order.options.executor not in ("local", "flux"):
@@ -156,13 +201,27 @@ def _submit_part(
     # Before a process can read it.
     job.keep()
     native = cluster.submit(described, file)
-    update: dict[str, object] = {"numbers": [*job.record.numbers, native]}
-    if order.options.executor == "local":
+    if not is_number(order.options.executor, native):
+        raise StriderError(
+            f"unknown number of the submitted job, {shortened(native)}: look for it at the scheduler, and "
+            "cancel it there",
+            ExitCode.CANNOT_RUN,
+        )
+    return native
+
+
+def _with_number(job: Job, native: str) -> Job:
+    """Returns a job with one more number, and on which host or cluster that is one."""
+    from strider.jobs.schedulers import cluster_name
+
+    record = job.record
+    update: dict[str, object] = {"numbers": [*record.numbers, native]}
+    if record.options.executor == "local":
         process = identify(int(native), _PROCESS)
         update |= {"process": process, "boot": boot_id(), "host": socket.gethostname()}
-    job = replace(job, record=job.record.model_copy(update=update))
-    job.keep()
-    return job
+    elif not record.numbers:
+        update["cluster"] = cluster_name(record.options.executor)
+    return replace(job, record=record.model_copy(update=update))
 
 
 def _placed(script: str, job: Job) -> str:
@@ -245,9 +304,27 @@ def _further(order: Order, earlier: Sequence[str]) -> dict[str, object]:
     return {}
 
 
-def _withdraw(job: Job, cluster: "Scheduler | None") -> None:
-    """Takes back what was submitted, the last first, and removes the folder."""
+def _withdraw(job: Job) -> list[str]:
+    """Takes back what was submitted, the last first, and removes the folder.
+
+    Returns:
+        Numbers that stay at the scheduler, because it refuses. They end when they begin: they find no folder.
+    """
+    left = []
     for number in reversed(job.record.numbers):
-        if cluster:
-            cluster.cancel(number)
+        try:
+            end_part(job, number)
+        except StriderError:
+            left.append(number)
     shutil.rmtree(job.folder, ignore_errors=True)
+    return left
+
+
+def _with_left(error: StriderError, left: Sequence[str]) -> StriderError:
+    """Returns an error with the jobs that could not be withdrawn."""
+    if not left:
+        return error
+    numbers = ", ".join(left)
+    return StriderError(
+        f"{error.message}; not withdrawn: {numbers}: cancel them at the scheduler", error.exit_code
+    )
