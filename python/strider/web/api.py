@@ -193,7 +193,7 @@ class Api:
     async def cancel(self, request: Request) -> Response:
         """Ends a job."""
         name = request.path_params["job"]
-        if self._slurm.knows(name):
+        if await asyncio.to_thread(self._slurm.knows, name):
             await self._slurm.cancel(name)
         else:
             self._jobs.cancel(self._jobs.get(name))
@@ -202,13 +202,13 @@ class Api:
     async def jobs(self, _: Request) -> Response:
         """All jobs since the server was started."""
         here = [(job.id, job.state, job.run) for job in self._jobs.all()]
-        slurm = [(job.id, job.state, job.run) for job in self._slurm.all()]
+        slurm = [(job.id, job.state, job.run) for job in await asyncio.to_thread(self._slurm.all)]
         return JSONResponse([{"job": job, "state": state, "run": run} for job, state, run in here + slurm])
 
     async def job(self, request: Request) -> Response:
         """How a job is."""
         name = request.path_params["job"]
-        if self._slurm.knows(name):
+        if await asyncio.to_thread(self._slurm.knows, name):
             job = await self._slurm.look(name)
             shown = {"state": job.state, "reason": job.reason, "run": job.run, "output": job.output}
             return JSONResponse(shown)

@@ -1,6 +1,7 @@
 """Jobs of a scheduler from the page: those of `strider submit`, submitted and cancelled by the same code."""
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -106,8 +107,10 @@ class Slurm:
         from strider.jobs import read
         from strider.jobs.record import folder_of, is_id
 
-        folder = folder_of(self._site.store) / name
-        return read(folder) if is_id(name) and folder.is_dir() else None
+        if is_id(name):
+            with suppress(StriderError):  # there is none, or one of another user
+                return read(folder_of(self._site.store) / name)
+        return None
 
     def _shown(self, job: "Job") -> SlurmJob:
         from strider.jobs.condition import has_run

@@ -113,6 +113,7 @@ class Views:
         names = found[(current - 1) * PER_PAGE : current * PER_PAGE]
         shown = await asyncio.to_thread(self.runs.listed, names)
         await self.slurm.refresh()
+        slurm_jobs = await asyncio.to_thread(self.slurm.all)
         return page(
             "runs",
             words=words,
@@ -121,7 +122,7 @@ class Views:
             current=current,
             last=last,
             jobs=[job for job in self.jobs.all() if not job.over or not job.run],
-            slurm_jobs=[job for job in self.slurm.all() if not job.over or not job.run],
+            slurm_jobs=[job for job in slurm_jobs if not job.over or not job.run],
         )
 
     async def run(self, request: Request) -> Response:
@@ -237,7 +238,7 @@ class Views:
     async def job(self, request: Request) -> Response:
         """A job: its run once there is one, else how it is."""
         name = request.path_params["job"]
-        if self.slurm.knows(name):
+        if await asyncio.to_thread(self.slurm.knows, name):
             batch = await self.slurm.look(name)
             return page("job", job=batch, where=batch.place)
         job = self._known(self.jobs.get, name)
