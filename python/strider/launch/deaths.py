@@ -27,11 +27,13 @@ _BANNER = (
 _LOST_PROCESS = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
-        r"^=\s+PID (?P<pid>\d+) RUNNING AT (?P<node>\S+)\n=\s+EXIT CODE: (?P<status>\d+)",  # MPICH
-        r"rank (?P<rank>\d+) with PID (?P<pid>\d+) on node (?P<node>\S+) exited on\s+"
-        r"signal (?P<status>\d+)",  # Open MPI
-        r"^\[(?P<node>[^\s:]+):(?P<pid>\d+)[^\]]*\] Caught signal (?P<status>\d+) ",  # UCX, in the rank
-        r"^srun: error: (?P<node>\S+): task (?P<rank>\d+): (?P<signal>[A-Z][a-z ]+)",
+        r"^=[ \t]+PID (?P<pid>\d{1,10}) RUNNING AT (?P<node>\S+)\n"
+        r"=[ \t]+EXIT CODE: (?P<status>\d{1,10})",  # MPICH
+        r"rank (?P<rank>\d{1,10}) with PID (?P<pid>\d{1,10}) on node (?P<node>\S+) exited on\s+"
+        r"signal (?P<status>\d{1,10})",  # Open MPI
+        # UCX, in the rank
+        r"^\[(?P<node>[^\s:]+):(?P<pid>\d{1,10})[^\]\n]*\] Caught signal (?P<status>\d{1,10}) ",
+        r"^srun: error: (?P<node>\S+): task (?P<rank>\d{1,10}): (?P<signal>[A-Z][a-z ]+)",
     )
 )
 _LOST_NODE = tuple(
@@ -39,7 +41,7 @@ _LOST_NODE = tuple(
     for pattern in (
         r"^Connection to (?P<node>\S+) closed by remote host\.",  # ssh
         r"^Timeout, server (?P<node>\S+) not responding\.",  # ssh with ServerAliveInterval
-        r"^\s*Remote daemon: .* on node (?P<node>\S+)$",  # Open MPI
+        r"^[ \t]*Remote daemon: .* on node (?P<node>\S+)$",  # Open MPI
         r"^srun: error: Node failure on (?P<node>\S+)",
     )
 )

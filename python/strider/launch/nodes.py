@@ -6,6 +6,7 @@ within seconds; MPI would wait for it for minutes.
 
 import json
 import os
+import re
 import selectors
 import subprocess
 import time
@@ -20,7 +21,7 @@ from strider.errors import ExitCode, StriderError
 from strider.launch.launchers import Launcher
 from strider.launch.launchers.hosts import Host, Seats
 from strider.launch.process import EngineProcess
-from strider.text import printable
+from strider.text import printable, shortened
 from strider.units import format_bytes_rounded
 
 DEADLINE_S = 10.0
@@ -32,6 +33,13 @@ CLOCK_S = 1.0
 """Difference of clocks in seconds that is reported."""
 _MOST_WORDS = 300
 _MOST_LINES = 20
+_MOST_LINE_BYTES = 1 << 16
+"""Of a longer line only the end counts."""
+_MOST_SHOWN = 1000
+"""Of a line of the launcher, in characters."""
+_KEYS = {"node": str, "rank": str, "host": str, "folder": bool, "memory_available_bytes": int, "time_ns": int}
+"""Keys of an answer beside `engine` and `build`, and their types."""
+_KEYS_OF_TARGET = {"reason": str, "free_bytes": int}
 
 Tell = Callable[[str], None]
 
@@ -126,6 +134,9 @@ def _here(program: Sequence[str]) -> dict[str, Any]:
         raise StriderError(
             f"{program[0]} does not answer on this host: rebuild it", ExitCode.CANNOT_RUN
         ) from error
+    if not isinstance(answer, dict) or (lacking := _lacking(answer)):
+        what = f"no {', '.join(lacking)}" if isinstance(answer, dict) else "no object"
+        raise StriderError(f"{program[0]} gives {what} on this host: rebuild it", ExitCode.CANNOT_RUN)
     return answer
 
 
@@ -167,16 +178,17 @@ def _listen(
         end = time.monotonic() + limit_s
         while selector.get_map() and len(answers.nodes) < count:
             ready = selector.select(max(0.0, end - time.monotonic()))
-            if not ready:
-                return
             for key, _ in ready:
                 data = os.read(key.fd, 1 << 16)
                 if not data:
                     selector.unregister(key.fd)
                 *lines, rests[key.fd] = (rests[key.fd] + data).split(b"\n")
+                rests[key.fd] = rests[key.fd][-_MOST_LINE_BYTES:]
                 for line in lines:
-                    if _hear(line.decode("utf-8", "replace"), answers, before, tell):
+                    if _hear(line[-_MOST_LINE_BYTES:].decode("utf-8", "replace"), answers, before, tell):
                         end = max(end, time.monotonic() + limit_s / 2)
+            if not ready or time.monotonic() >= end:
+                return
 
 
 def _hear(line: str, answers: Answers, before: int, tell: Tell) -> bool:
@@ -185,12 +197,12 @@ def _hear(line: str, answers: Answers, before: int, tell: Tell) -> bool:
     if begin >= 0:
         try:
             answer, _ = json.JSONDecoder().raw_decode(line[begin:])
-        except ValueError:
+        except (ValueError, RecursionError):
             return False
         answers.nodes.append({**answer, "before_ns": before, "after_ns": time.time_ns()})
         return True
     if line.strip() and len(answers.said) < _MOST_LINES:
-        answers.said.append(printable(line.strip()))
+        answers.said.append(printable(line.strip()[:_MOST_SHOWN]))
         tell(answers.said[-1])
     return False
 
@@ -236,21 +248,41 @@ def _words(launcher: Launcher, answers: Answers) -> str:
 
 def _name(answer: dict[str, Any], seats: Seats) -> str:
     """Returns the name of a node as on the command line, or its own."""
-    if answer["node"]:
-        return str(answer["node"])
-    rank = str(answer["rank"])
-    known = seats.names[int(rank)] if rank.isdigit() and int(rank) < len(seats.hosts) else ""
-    return known or str(answer["host"])
+    if node := answer.get("node"):
+        return shortened(str(node))
+    rank = str(answer.get("rank", ""))
+    is_number = re.fullmatch(r"[0-9]{1,9}", rank) is not None
+    known = seats.names[int(rank)] if is_number and int(rank) < len(seats.hosts) else ""
+    return known or shortened(str(answer.get("host") or "without a name"))
+
+
+def _lacking(answer: dict[str, Any]) -> list[str]:
+    """Returns the keys that an answer lacks, or has with a value of another type."""
+    target = answer.get("target")
+    return [
+        *_without(answer, {"engine": str, "build": str, **_KEYS}),
+        *_without(target if isinstance(target, dict) else {}, _KEYS_OF_TARGET, "target."),
+    ]
+
+
+def _without(values: dict[str, Any], keys: Mapping[str, type], prefix: str = "") -> list[str]:
+    # Strictly: a truth value is an int, too.
+    return [f"{prefix}{key}" for key, kind in keys.items() if type(values.get(key)) is not kind]
 
 
 def _reasons(answer: dict[str, Any], name: str, here: dict[str, Any], target: Path, room: Room) -> list[str]:
     """Returns why a node cannot take part, one line each."""
-    found, place = [], answer["target"]
-    if answer["engine"] != here["engine"] or answer["build"] != here["build"]:
-        versions = f"{answer['engine']} ({answer['build']}) there, {here['engine']} ({here['build']}) here"
+    found = []
+    if any(answer.get(key) != here[key] for key in ("engine", "build")):
+        versions = f"{_version(answer)} there, {_version(here)} here"
         found.append(f"host {name} has another engine: {versions}: install the same on all hosts")
+    if lacking := _lacking(answer):
+        keys = ", ".join(lacking)
+        bad = f"host {name} gives a bad answer, without {keys}: install the same engine on all hosts"
+        return found or [bad]
+    place = answer["target"]
     if place["reason"]:
-        return [*found, f"host {name}: {target} is {place['reason']}: mount or create it there"]
+        return [*found, f"host {name}: {target} is {shortened(place['reason'])}: mount or create it there"]
     if not answer["folder"]:
         found.append(
             f"host {name}: {target} is another file system than on this host: mount the same one on all hosts"
@@ -267,6 +299,11 @@ def _reasons(answer: dict[str, Any], name: str, here: dict[str, Any], target: Pa
             f"{format_bytes_rounded(room.memory_bytes)}: reduce --per-node"
         )
     return found
+
+
+def _version(answer: dict[str, Any]) -> str:
+    engine, build = (shortened(str(answer.get(key, "unknown"))) for key in ("engine", "build"))
+    return f"{engine} ({build})"
 
 
 def _clock_off_s(answer: dict[str, Any]) -> float:

@@ -1,5 +1,6 @@
 """Why an engine ended that did not say so itself."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -197,3 +198,48 @@ def test_a_node_that_does_not_answer_comes_before_what_followed_from_it() -> Non
 
 def test_an_end_without_a_loss_has_no_consequence() -> None:
     assert "other rank" not in cause_of_death(3, with_nodes(("n1", {0: 1, 1: 2})))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "\n",
+        " ",
+        "\r\n",
+        "=\n",
+        "= ",
+        "1",
+        "[a:1\n",
+        "[a:1] Caught signal ",
+        " on node ",
+        "srun: error: a: task 1: A",
+    ],
+)
+@pytest.mark.parametrize(
+    "begin",
+    ["", "[a:", "= PID ", "rank 1 with PID 1 on node a exited on ", "Remote daemon: ", "srun: error: "],
+)
+def test_the_time_for_a_log_is_proportional_to_its_length(begin: str, piece: str) -> None:
+    def time_s(length: int) -> float:
+        log = begin + piece * (length // len(piece))
+        times = []
+        for _ in range(5):
+            start = time.process_time()
+            is_lost(log)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert time_s(1 << 14) < 24 * max(time_s(1 << 11), 20e-6)
+
+
+def test_a_number_without_an_end_does_not_end_the_watch() -> None:
+    number = "9" * 5000
+    logs = [
+        f"[n1:{number}] Caught signal 9 (x",
+        f"[n1:1] Caught signal {number} ",
+        f"=   PID {number} RUNNING AT n1\n=   EXIT CODE: 9\n",
+        f"=   PID 1 RUNNING AT n1\n=   EXIT CODE: {number}\n",
+        f"srun: error: n1: task {number}: Killed",
+    ]
+    for log in logs:
+        is_lost(log)
