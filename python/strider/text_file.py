@@ -85,8 +85,11 @@ def open_regular(file: Path, folder: int | None = None) -> BinaryIO:
         OSError: It cannot be opened, or is no regular file.
     """
     found = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    if not stat.S_ISREG(os.fstat(found).st_mode):
+    mode = os.fstat(found).st_mode
+    if not stat.S_ISREG(mode):
         os.close(found)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
         raise OSError(errno.EINVAL, "not a regular file", str(file))
     return os.fdopen(found, "rb")
 
@@ -102,8 +105,9 @@ def read_regular(file: Path, most_bytes: int) -> bytes:
         OSError: It cannot be read, is no regular file, or is larger.
     """
     with open_regular(file) as opened:
-        content = opened.read(most_bytes + 1)
-    if len(content) > most_bytes:
+        is_large = os.fstat(opened.fileno()).st_size > most_bytes
+        content = b"" if is_large else opened.read(most_bytes + 1)
+    if is_large or len(content) > most_bytes:
         raise OSError(errno.EFBIG, f"larger than {most_bytes} bytes", str(file))
     return content
 

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from strider.errors import StriderError
+from strider.text_file import open_regular
 
 EVENTS_VERSION = 1
+_MOST_LINE_BYTES = 1 << 28
+"""Of a longer line each part counts as a line, which is torn."""
 
 #: What the engine calls the check of whole files at the end of a repetition.
 FILE_CHECK = "check"
@@ -34,7 +37,8 @@ def read_events(path: Path, without: Sequence[str] = ()) -> Iterator[Event]:
     torn_line = 0
     skipped = tuple(f'{{"event":"{kind}"'.encode() for kind in without)
     with _opened(path) as file:
-        for number, line in enumerate(file, start=1):
+        lines = iter(lambda: file.readline(_MOST_LINE_BYTES), b"")
+        for number, line in enumerate(lines, start=1):
             if not line.strip() or line.startswith(skipped):
                 continue
             event = _parse(line)
@@ -52,7 +56,7 @@ def read_events(path: Path, without: Sequence[str] = ()) -> Iterator[Event]:
 
 def _opened(path: Path) -> BinaryIO:
     try:
-        return path.open("rb")
+        return open_regular(path)
     except OSError as error:
         raise StriderError(f"cannot read {path}: {error.strerror}: the run directory is damaged") from error
 
@@ -75,7 +79,7 @@ def read_last_event(path: Path) -> Event | None:
     """The last whole event of a file, reading no more than its last 64 KiB; None where there is none."""
     tail_bytes = 1 << 16
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             size = file.seek(0, 2)
             file.seek(max(0, size - tail_bytes))
             rest = file.read()

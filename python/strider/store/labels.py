@@ -8,11 +8,13 @@ from pydantic import BaseModel, ValidationError
 
 from strider.engine import to_json
 from strider.errors import ExitCode, StriderError
-from strider.text_file import write_whole
+from strider.text_file import read_regular, write_whole
 
 LABELS_FILE = "labels.json"
 MOST_TAGS, MOST_TAG, MOST_NOTE = 20, 40, 4000
 """Tags of a run, and characters of a tag and of a note."""
+_MOST_BYTES = 1 << 20
+"""Size limit of the file, in bytes."""
 
 
 class Labels(BaseModel):
@@ -25,7 +27,7 @@ class Labels(BaseModel):
 def read_labels(directory: Path) -> Labels:
     """Returns the labels of a run; none where there are none that can be read."""
     try:
-        return Labels.model_validate_json((directory / LABELS_FILE).read_bytes())
+        return Labels.model_validate_json(read_regular(directory / LABELS_FILE, _MOST_BYTES))
     except (OSError, ValidationError):
         return Labels()
 

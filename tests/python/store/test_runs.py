@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +104,34 @@ def test_each_value_that_is_none_of_its_kind_makes_a_damaged_row(store: Path, da
     assert "run.json" in found.damage
     with pytest.raises(StriderError):
         load(store / NEW)
+
+
+@pytest.mark.parametrize("name", ["run.json", "events.jsonl", "plan.json", "labels.json", "report.html"])
+def test_a_pipe_in_place_of_a_file_of_a_run_stops_no_list(store: Path, name: str) -> None:
+    """A thread that waits for the pipe would be left: the other end is opened at the end."""
+    (store / NEW / name).unlink(missing_ok=True)
+    os.mkfifo(store / NEW / name)
+    pool = ThreadPoolExecutor(1)
+    listing = pool.submit(list_runs, store)
+    try:
+        found = {run.directory.name: run for run in listing.result(timeout=60)}
+    finally:
+        os.close(os.open(store / NEW / name, os.O_RDWR | os.O_NONBLOCK))
+        pool.shutdown(wait=False)
+    assert (found[OLD].status, found[OTHER].status) == ("complete", "complete")
+    # A folder is that of a run if it has the file run.json.
+    assert (NEW in found) == (name != "run.json")
+    with suppress(StriderError):
+        load(store / NEW)
+
+
+def test_a_file_larger_than_any_of_a_run_is_not_read(store: Path) -> None:
+    with (store / NEW / "run.json").open("wb") as sparse:
+        sparse.truncate(1 << 40)
+    (store / NEW / "labels.json").write_text(f'{{"note": "{"x" * (1 << 20)}"}}')
+    found = {run.directory.name: run for run in list_runs(store)}[NEW]
+    assert "larger than" in found.damage
+    assert found.note == ""
 
 
 def test_an_end_that_is_none_makes_a_damaged_row(store: Path) -> None:
