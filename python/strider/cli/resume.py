@@ -258,10 +258,10 @@ def _own_info(directory: "RunDirectory") -> dict[str, Any]:
         StriderError: Another user can change it, it is damaged, or of a run that cannot be resumed.
     """
     from strider.launch.ownership import require_own
-    from strider.store.load import load_info
+    from strider.store.load import load_info, parse_json
 
     load_info(directory.path)
-    return _resumable(directory, require_own(directory))
+    return _resumable(directory, parse_json(directory.info, require_own(directory)))
 
 
 def _resumable(directory: "RunDirectory", info: dict[str, Any]) -> dict[str, Any]:

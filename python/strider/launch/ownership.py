@@ -5,18 +5,16 @@ import os
 import pwd
 import stat
 from pathlib import Path
-from typing import Any
 
 from strider.errors import StriderError
 from strider.launch.rundir import RunDirectory
-from strider.store.load import parse_json
 from strider.text import printable
 from strider.text_file import open_regular
 
 _REMEDY = "resume a run of your own, or start a new one with strider run"
 
 
-def require_own(directory: RunDirectory) -> dict[str, Any]:
+def require_own(directory: RunDirectory) -> bytes:
     """Returns `run.json` of a run that only this user and root can change.
 
     The directory is opened once: its name may lead to another one a moment later.
@@ -36,7 +34,7 @@ def require_own(directory: RunDirectory) -> dict[str, Any]:
         _require_own(directory.path, os.fstat(opened))
         for file in (directory.plan, directory.path / "suite.toml"):
             _read_own(file, opened)
-        return parse_json(directory.info, _read_own(directory.info, opened))
+        return _read_own(directory.info, opened)
     finally:
         os.close(opened)
 

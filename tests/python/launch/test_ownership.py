@@ -1,5 +1,6 @@
 """A run is resumed only if no other user can change what it executes."""
 
+import json
 import os
 import pwd
 from datetime import UTC, datetime
@@ -30,7 +31,7 @@ def made(tmp_path: Path, description: Description) -> RunDirectory:
 
 
 def test_a_run_of_this_user_is_its_own_whatever_the_umask(made: RunDirectory) -> None:
-    assert require_own(made)["options"] == {"launcher": "auto"}
+    assert json.loads(require_own(made))["options"] == {"launcher": "auto"}
     assert [(made.path / name).stat().st_mode & 0o022 for name in FILES] == [0, 0, 0, 0]
 
 
