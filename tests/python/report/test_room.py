@@ -41,7 +41,7 @@ def test_a_long_section_says_first_what_it_leaves_out_and_where_all_is() -> None
     said, heading, first, second = bounded(blocks, "the-run")
     assert said == Text(
         "This page shows the first 10 of 18 rows of this section, without 1 group with its charts. "
-        "All results: strider export the-run -f csv, or -f json.",
+        "All samples and results: strider export the-run -f csv; all sections: strider show the-run --json.",
         "doubt",
     )
     assert heading == Heading("h")

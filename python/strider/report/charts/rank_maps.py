@@ -70,6 +70,10 @@ def _words(run: Run, found: Sequence[Straggler]) -> str:
     if found:
         slowest = max(found, key=lambda one: one.lateness)
         who = f"all ranks of {slowest.node}" if slowest.rank is None else f"rank {slowest.rank}"
+        if slowest.lost is None:  # known only of phases in which it was the last one
+            return (
+                f"{who} finished last in {slowest.last} of {slowest.n} phases of case {slowest.case.number}"
+            )
         return f"{who} took {significant(slowest.lateness, 2)} times as long as the others"
     counted = {(sample.case, sample.repetition) for sample in run.samples if sample.counts}
     if len(counted) == len({case for case, _ in counted}):

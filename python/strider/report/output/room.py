@@ -28,7 +28,7 @@ def bounded(blocks: Sequence[Block], run: str) -> Sequence[Block]:
     groups = f", without {grouped(room.groups)} {noun} charts" if room.groups else ""
     sentence = (
         f"This page shows the first {grouped(MOST_ROWS)} of {grouped(rows)} rows of this section{groups}. "
-        f"All results: strider export {run} -f csv, or -f json."
+        f"All samples and results: strider export {run} -f csv; all sections: strider show {run} --json."
     )
     return [Text(sentence, "doubt"), *kept]
 
