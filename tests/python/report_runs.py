@@ -106,6 +106,22 @@ def _resumed(folder: Path) -> Run:
     return load(resumed(folder, (1, 4), cases, differences=["host: a then, b now"]))
 
 
+def _groups(folder: Path) -> Run:
+    """Two groups of ranks alone and at the same time; of one, a repetition failed."""
+    turns = [
+        {"number": number, "alone": alone, "earlier": []}
+        for number, alone in ((0, 1), (0, 2), (1, 1), (1, 2))
+    ]
+    names = (f"{LONG} alone", "b alone", f"{LONG} beside b", f"b beside {LONG}")
+    cases = [
+        CaseSpec(name=name, common={"group": name[0], "turn": turn})
+        for name, turn in zip(names, turns, strict=True)
+    ]
+    run = load(RunBuilder(cases).write(folder))
+    kept = [sample for sample in run.samples if (sample.case, sample.repetition) != (4, 1)]
+    return run.model_copy(update={"samples": kept})
+
+
 KINDS: dict[str, Callable[[Path], Run]] = {
     "empty": _empty,
     "one case": _one_case,
@@ -116,6 +132,7 @@ KINDS: dict[str, Callable[[Path], Run]] = {
     "lists": _lists,
     "card": _card,
     "resumed": _resumed,
+    "groups": _groups,
     "program": lambda folder: load(program(folder, cases=40, torn=True)),
 }
 
