@@ -36,16 +36,10 @@ class SlurmJob(Submission):
 
     Attributes:
         state: `waiting`, `running`, `done`, `failed`, `cancelled`, or `unknown` where Slurm does not answer.
-        reason: Why it waits, or why its state is unknown.
-        number: The scheduler's number of the part that waits or runs; empty for none.
-        part: Which part that is, such as `2 of 5`; empty for a job of one part.
         place: Name of its scheduler.
     """
 
     state: str = "waiting"
-    reason: str = ""
-    number: str = ""
-    part: str = ""
     place: str = ""
 
     @property

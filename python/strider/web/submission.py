@@ -42,6 +42,9 @@ class Submission:
         resumes: Id of the run that it continues; empty for a new run.
         verifies: The data set to read, where it is a verification.
         output: The end of what it printed, as far as that was looked at.
+        reason: Why it waits, or why its state is unknown; empty for none.
+        number: A scheduler's number of the part that waits or runs; empty for none.
+        part: Which part that is, such as `2 of 5`; empty for a job of one part.
     """
 
     id: str
@@ -49,6 +52,9 @@ class Submission:
     folder: Path
     run: str = ""
     output: str = ""
+    reason: str = ""
+    number: str = ""
+    part: str = ""
     card: CardOrder | None = None
     resumes: str = ""
     verifies: VerifyOrder | None = None

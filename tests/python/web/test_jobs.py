@@ -4,7 +4,9 @@ import json
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -12,6 +14,8 @@ from serving import DEADLINE_S, Server, long_suite, suite
 from strider.engine import Engine
 from strider.launch.confinement import support
 from strider.processes import Process, stop
+from strider.web.jobs import Job, State
+from strider.web.pages import page
 from strider.web.site import Site
 
 pytestmark = pytest.mark.slow
@@ -49,6 +53,14 @@ def test_a_run_that_cannot_begin_says_why(server: Server) -> None:
     ended = server.job(server.submit(text), "failed", "done")
     assert (ended["state"], ended["run"]) == ("failed", "")
     assert "free space, choose another directory" in ended["output"]
+
+
+@pytest.mark.parametrize("state", get_args(State))
+def test_the_page_of_a_job_is_there_in_each_of_its_states(state: State, tmp_path: Path) -> None:
+    job = Job(id="a1", suite="s", folder=tmp_path, submitted=datetime.now(UTC), state=state)
+    answer = page("job", job=job, where="this machine")
+    assert answer.status_code == 200
+    assert f'data-state="{state}"' in bytes(answer.body).decode()
 
 
 def test_what_waits_can_be_cancelled(server: Server) -> None:
