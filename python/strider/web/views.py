@@ -135,7 +135,8 @@ class Views:
         plan = await asyncio.to_thread(_plan_of, directory)
         batch = await self._batch_job(name)
         job = batch or self.jobs.of_run(name)
-        is_active = job is not None and not job.over
+        # A process of this machine ends shortly after its run; a job may have further parts.
+        is_active = job is not None and not job.over and (batch is not None or summary.ended is None)
         is_over = summary.ended is not None or await asyncio.to_thread(is_killed, directory)
         history = await asyncio.to_thread(data_sets.history, directory, self.site) if is_over else {}
         return page(
