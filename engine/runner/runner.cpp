@@ -397,7 +397,7 @@ class Runner {
 
   /// On rank 0. Should the run be cut within what is written here, no sample counts twice: the repetition of the first
   /// case tells whether that of the others is done.
-  void conclude(const Turn& turn, TurnReport mine, double begin_s) {
+  void conclude(const Turn& turn, const TurnReport& mine, double begin_s) {
     std::vector<TurnReport> others;
     RepetitionOutcome all = mine.outcome;
     for (std::size_t i = 0; i < turn.cases.size(); ++i) {
