@@ -418,10 +418,7 @@ def _follow(
     kill_at = float("inf")
     with closing(LossWatch(process, directory.log)) as lost:
         while process.running():
-            for event in tail.new_events():
-                state.add(event)
-                for text in clock_notes(event):
-                    note(text)
+            _take_events(tail, state, note)
             display.show(state)
             now = time.monotonic()
             # After its `end` event, the engine is about to exit.
@@ -435,9 +432,16 @@ def _follow(
             if now >= kill_at or len(interrupted.received) > 1:
                 process.kill()
             time.sleep(POLL_S if cause == "itself" else STOPPING_POLL_S)
+    _take_events(tail, state, note)
+    return cause
+
+
+def _take_events(tail: Tail, state: RunState, note: Callable[[str], None]) -> None:
+    """Takes the events that are new, also those of a run that is over before it was looked at."""
     for event in tail.new_events():
         state.add(event)
-    return cause
+        for text in clock_notes(event):
+            note(text)
 
 
 def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftover: str | None) -> Outcome:
