@@ -122,7 +122,7 @@ def _baseline(
 ) -> tuple[Prepared, float | None]:
     """Returns what the baseline runs, and how long its run took if it is one."""
     from strider import store as stored
-    from strider.launch.rundir import store
+    from strider.listing.names import store_of
     from strider.suite import ready_made
     from strider.suite.document import read
 
@@ -135,7 +135,7 @@ def _baseline(
     if path.is_dir() and not (path / "run.json").is_file():
         return prepare(read(suite), replace(options, target=name), sizes), None
     try:
-        directory = stored.resolve(store(options.store), name)
+        directory = stored.resolve(store_of(options.store), name)
     except StriderError as error:
         raise StriderError(
             f"--against {name}: no suite, directory or run of that name ({error.message})"
@@ -168,11 +168,11 @@ def _again(directory: Path, options: RunOptions) -> tuple[Prepared, float | None
 def _settings_of(name: str, options: RunOptions, known_s: float | None) -> list[str]:
     """Returns the settings of the run that a baseline names; none of another baseline."""
     from strider import store as stored
-    from strider.launch.rundir import store
+    from strider.listing.names import store_of
 
     if known_s is None:
         return []
-    return list(stored.load(stored.resolve(store(options.store), name)).info.set)
+    return list(stored.load(stored.resolve(store_of(options.store), name)).info.set)
 
 
 def _suite_of(directory: Path) -> "Document":

@@ -25,7 +25,7 @@ def cancel(
     """
     from strider.jobs import cancel as end
     from strider.jobs import find
-    from strider.launch.rundir import store as store_of
+    from strider.listing.names import store_of
 
     place = store_of(store).absolute()
     found = find(place, job)

@@ -72,7 +72,7 @@ def resume(
     """
     from strider.launch.launchers import places_of
     from strider.launch.rundir import RunDirectory
-    from strider.launch.rundir import store as store_of
+    from strider.listing.names import store_of
     from strider.store import resolve
 
     path = resolve(store_of(store), run).absolute()

@@ -149,7 +149,7 @@ def prepare(
     from strider.kept import with_manifests
     from strider.launch import Bounds, Observing, remount_words, watching, wish_of
     from strider.launch.launchers import choose
-    from strider.launch.rundir import store
+    from strider.listing.names import store_of
     from strider.suite import Changes
     from strider.suite.load import build
 
@@ -174,7 +174,7 @@ def prepare(
         sized.checked,
         engine,
         launcher,
-        store(options.store),
+        store_of(options.store),
         watched,
         remount,
         bounds,

@@ -58,7 +58,7 @@ def serve(
     from strider import engine as engines
     from strider.engine import Engine
     from strider.launch import wish_of
-    from strider.launch.rundir import store as store_of
+    from strider.listing.names import store_of
     from strider.suite.places import listed
     from strider.suite.vocabulary import Vocabulary
     from strider.web import server

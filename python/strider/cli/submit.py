@@ -123,7 +123,7 @@ def submit(
     job measures what fits, and the next one resumes the run.
     """
     from strider.jobs import submit as submit_order
-    from strider.launch.rundir import store as store_of
+    from strider.listing.names import store_of
 
     place = store_of(store).absolute()
     options = _options(executor, nodes, per_node or 0, time, margin, partition, account)

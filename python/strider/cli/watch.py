@@ -40,7 +40,7 @@ def watch(
     from rich.console import Console
 
     from strider.jobs import find
-    from strider.launch.rundir import store as store_of
+    from strider.listing.names import store_of
 
     place = store_of(store).absolute()
     console = Console(stderr=True)

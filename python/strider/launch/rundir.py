@@ -10,7 +10,6 @@ from pathlib import Path
 from strider import __version__
 from strider.engine import Description, Json, to_json
 from strider.errors import ExitCode, StriderError
-from strider.listing.names import store_of
 from strider.text_file import sync_directory, write_whole
 
 _ENDS = frozenset({"ended", "status", "exit_code", "leftover", "confinement", "signal"})
@@ -57,11 +56,6 @@ class RunDirectory:
     def info(self) -> Path:
         """Path of the facts about the run."""
         return self.path / "run.json"
-
-
-def store(option: Path | None) -> Path:
-    """Returns the store: `--store`, or `$STRIDER_STORE`, or `./strider-runs`."""
-    return store_of(option)
 
 
 def new_run_id(suite: str, now: datetime) -> str:

@@ -29,14 +29,6 @@ def test_runs_of_the_same_second_differ() -> None:
     assert len({rundir.new_run_id("s", NOW) for _ in range(20)}) > 1
 
 
-def test_the_store_is_the_option_else_the_variable_else_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STRIDER_STORE", "/elsewhere")
-    assert rundir.store(Path("/chosen")) == Path("/chosen")
-    assert rundir.store(None) == Path("/elsewhere")
-    monkeypatch.delenv("STRIDER_STORE")
-    assert rundir.store(None) == Path("strider-runs")
-
-
 def test_a_run_directory_begins_with_all_that_is_known_and_is_sealed_at_the_end(
     tmp_path: Path, description: Description
 ) -> None:
