@@ -14,7 +14,7 @@ from strider.launch.machine import Memory, Space, memory, space_of
 from strider.launch.nodes import Room
 from strider.listio import MOUNT
 from strider.metadata import MAKING
-from strider.suite import CheckedPlan, PlannedCase
+from strider.suite import CheckedPlan, PlannedCase, turns
 from strider.text import shortened
 from strider.units import MIB, format_bytes_rounded, format_seconds, grouped
 
@@ -105,7 +105,7 @@ def node_needs(plan: CheckedPlan, launcher: Launcher) -> Room:
     ranks = launcher.places.seats(total).per_node or 1
     buffers = max(
         sum(needs.memory_bytes * min(case.clients, ranks) for case, needs in turn)
-        for turn in _turns(plan.cases)
+        for turn in turns(plan.cases)
     )
     return Room(total, space_bytes + SPARE_BYTES if space_bytes else 0, buffers + ranks * RANK_BYTES)
 
@@ -183,15 +183,7 @@ def _too_large(cases: list[_Needing], space: Space) -> list[_Needing]:
 
 def _at_once(cases: list[_Needing]) -> list[_Needing]:
     """Returns the cases, those of one turn as one: the first of them, with the files of all."""
-    return [(turn[0][0], _sum([needs for _, needs in turn])) for turn in _turns(cases)]
-
-
-def _turns(cases: list[_Needing]) -> list[list[_Needing]]:
-    """Returns the cases that run at the same time, the others each alone."""
-    turns: dict[tuple[int, int], list[_Needing]] = {}
-    for case, needs in cases:
-        turns.setdefault((case.turn, 0 if case.turn else case.case), []).append((case, needs))
-    return list(turns.values())
+    return [(turn[0][0], _sum([needs for _, needs in turn])) for turn in turns(cases)]
 
 
 def _sum(needs: list[CheckedCase]) -> CheckedCase:

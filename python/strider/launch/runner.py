@@ -40,7 +40,7 @@ from strider.launch.target import open_target
 from strider.launch.temporary import remove_abandoned
 from strider.launch.watching import Watching
 from strider.listio import reaches_into_servers, require_answers, temporary_volume
-from strider.suite import CheckedPlan, Plan
+from strider.suite import CheckedPlan, Plan, turns
 from strider.suite.estimate import planned_phases
 
 GRACE_S = 1.2
@@ -270,11 +270,8 @@ def _planned_state(checked: CheckedPlan, watching: Watching, resumption: Resumpt
     plan = checked.suite.plan
     deadlines = {case.case: float(case.get("deadline", 0.0)) for case in plan.cases}
     time_limit_s = resumption.time_limit_s if resumption else plan.time_limit_s
-    turns: dict[int, list[int]] = {}
-    for case in plan.cases:
-        if case.turn:
-            turns.setdefault(case.turn, []).append(case.case)
-    together = {number: members for members in turns.values() for number in members}
+    members = [[case.case for case, _ in turn] for turn in turns(checked.cases)]
+    together = {number: turn for turn in members if len(turn) > 1 for number in turn}
     return RunState(planned_phases(checked), watching.ceilings, time_limit_s, deadlines, together)
 
 

@@ -5,7 +5,7 @@ plan and maps its errors to the lines of the suite. docs/suites.md describes the
 """
 
 from strider.suite.changes import Changes
-from strider.suite.checked import CheckedPlan, check
+from strider.suite.checked import CheckedPlan, check, turns
 from strider.suite.load import Suite, load
 from strider.suite.plan import Plan, PlannedCase, Repetitions
 from strider.suite.ready_made import locate, ready_made
@@ -21,4 +21,5 @@ __all__ = [
     "load",
     "locate",
     "ready_made",
+    "turns",
 ]

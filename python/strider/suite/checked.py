@@ -1,6 +1,6 @@
 """Maps the engine's errors about a plan to the lines of the suite."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from strider.engine import Check, CheckedCase, CheckError, Engine
@@ -48,6 +48,14 @@ class CheckedPlan:
     def cases(self) -> list[tuple[PlannedCase, CheckedCase]]:
         """Returns each case with its needs."""
         return list(zip(self.suite.plan.cases, self.check.cases, strict=True))
+
+
+def turns(cases: Iterable[tuple[PlannedCase, CheckedCase]]) -> list[list[tuple[PlannedCase, CheckedCase]]]:
+    """Returns cases by turn: those that run at the same time together, the others each alone."""
+    found: dict[tuple[int, int], list[tuple[PlannedCase, CheckedCase]]] = {}
+    for case, needs in cases:
+        found.setdefault((case.turn, 0 if case.turn else case.case), []).append((case, needs))
+    return list(found.values())
 
 
 def check(suite: Suite, engine: Engine, policy: Policy | None = None) -> CheckedPlan:

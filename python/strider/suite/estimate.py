@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from strider.engine import CheckedCase, CheckedPhase
-from strider.suite.checked import CheckedPlan
+from strider.suite.checked import CheckedPlan, turns
 from strider.suite.plan import PlannedCase
 
 PHASE_S = 0.05
@@ -122,10 +122,7 @@ def _by_turn(
     together: Callable[[Sequence[float]], float],
 ) -> list[float]:
     """A quantity of each case, where `together` makes one of those of cases that run at the same time."""
-    turns: dict[tuple[int, int], list[float]] = {}
-    for case, needs in checked.cases:
-        turns.setdefault((case.turn, 0 if case.turn else case.case), []).append(quantity(case, needs))
-    return [together(values) for values in turns.values()]
+    return [together([quantity(case, needs) for case, needs in turn]) for turn in turns(checked.cases)]
 
 
 def _total_s(checked: CheckedPlan, rates: AssumedRates, repetitions: Callable[[PlannedCase], int]) -> float:
