@@ -12,11 +12,18 @@ from collections.abc import Mapping
 from statistics import fmean
 
 from strider.statistics import stragglers as by_rows
-from strider.statistics.stragglers import LATE, LEVEL, SHORT_S, SLOWER, LastRank, Phase, Straggler, node_name
+from strider.statistics.stragglers import (
+    EQUAL_WORK,
+    LATE,
+    LEVEL,
+    SHORT_S,
+    SLOWER,
+    LastRank,
+    Phase,
+    Straggler,
+    node_name,
+)
 from strider.store.model import RankDistribution, Run, Sample
-
-#: Ranks whose work differs by more are not compared.
-_EQUAL_WORK = 1.1
 
 
 def last_ranks(run: Run) -> dict[Phase, LastRank]:
@@ -71,7 +78,7 @@ def _last_rank(run: Run, sample: Sample) -> LastRank | None:
 def _is_equal(quantities: Mapping[str, RankDistribution]) -> bool:
     work = [quantities[name] for name in ("bytes", "requests") if name in quantities]
     moved = next((one for one in work if one.max > 0), None)
-    return moved is not None and moved.max <= _EQUAL_WORK * moved.min
+    return moved is not None and moved.max <= EQUAL_WORK * moved.min
 
 
 def _often_last(run: Run, last: dict[Phase, LastRank]) -> list[Straggler]:

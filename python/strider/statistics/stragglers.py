@@ -33,7 +33,7 @@ SLOWER = 1.1
 #: At most so many of runs without a straggler name one.
 LEVEL = 0.005
 #: Ranks whose work differs by more are not compared: more work takes more time.
-_EQUAL_WORK = 1.1
+EQUAL_WORK = 1.1
 #: Permutations, and how many values they may move; 199 can still show a probability of 0.5 %.
 _PERMUTATIONS, _FEWEST_PERMUTATIONS, _MOST_MOVED, _MOST_AT_ONCE = 1999, 199, 20_000_000, 1_000_000
 _SEED = 20030101
@@ -191,7 +191,7 @@ def _last_rank(run: Run, row: dict[str, Any]) -> LastRank:
         lost=lost,
         times_s=dict(zip(row["ranks"], row["done_s"], strict=True)),
         nodes=nodes,
-        equal_work=row["most"] <= _EQUAL_WORK * row["least"],
+        equal_work=row["most"] <= EQUAL_WORK * row["least"],
         ranks=len(row["ranks"]),
     )
 
