@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from strider.statistics import summarize
 from strider.store import Run, load
 
 LONG = "a name of a case that is much longer than anybody would type, though somebody will"
+MANY_RANKS = 100
 
 
 def _empty(folder: Path) -> Run:
@@ -122,6 +124,45 @@ def _groups(folder: Path) -> Run:
     return run.model_copy(update={"samples": kept})
 
 
+def _distribution(quantity: str, low: float, middle: float, high: float, last: int) -> dict[str, object]:
+    found: dict[str, object] = {"quantity": quantity, "ranks": MANY_RANKS, "mean": middle}
+    found |= {"min": low, "min_rank": 0, "min_node": 0, "max": high, "max_rank": last, "max_node": 0}
+    return found | dict.fromkeys(("p05", "p25", "p50", "p75", "p95"), middle)
+
+
+def of_many_ranks(
+    folder: Path,
+    last: Callable[[int], int],
+    lateness: float = 2.0,
+    end_s: float = 1.0,
+    least_bytes: int = 1 << 20,
+    repetitions: int = 8,
+) -> Run:
+    """A run of writes of 100 ranks without rows, as the engine records them.
+
+    Args:
+        folder: Where to write it.
+        last: The last rank of each repetition.
+        lateness: When it finished ÷ when the median rank did.
+        end_s: When the median rank finished.
+        least_bytes: Bytes of the rank with the least.
+        repetitions: How many.
+    """
+    case = CaseSpec(operations=("write",), clients=MANY_RANKS)
+    directory = RunBuilder([case], repetitions=repetitions).write(folder / "run")
+    kept = []
+    for event in map(json.loads, (directory / "events.jsonl").read_text().splitlines()):
+        if event["event"] == "sample":
+            event["rank_distributions"] = [
+                _distribution("end_s", end_s, end_s, end_s * lateness, last(event["repetition"])),
+                _distribution("bytes", least_bytes, 1 << 20, 1 << 20, 0),
+            ]
+        if event["event"] != "rank":
+            kept.append(json.dumps(event))
+    (directory / "events.jsonl").write_text("\n".join(kept) + "\n")
+    return load(directory)
+
+
 KINDS: dict[str, Callable[[Path], Run]] = {
     "empty": _empty,
     "one case": _one_case,
@@ -133,6 +174,7 @@ KINDS: dict[str, Callable[[Path], Run]] = {
     "card": _card,
     "resumed": _resumed,
     "groups": _groups,
+    "many ranks": lambda folder: of_many_ranks(folder, lambda repetition: 42),
     "program": lambda folder: load(program(folder, cases=40, torn=True)),
 }
 

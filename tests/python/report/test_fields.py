@@ -58,7 +58,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
         latest_s=5.0,
     )
     samples = [sample.model_copy(update={"arrivals": came}) for sample in run.samples]
-    return [run.model_copy(update={"samples": samples}), report_runs.make("metadata", folder)]
+    return [
+        run.model_copy(update={"samples": samples}),
+        *(report_runs.make(kind, folder) for kind in ("metadata", "many ranks")),
+    ]
 
 
 def other(value: Any) -> Any:  # noqa: ANN401 - of a field of any type
