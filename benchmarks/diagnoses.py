@@ -31,6 +31,7 @@ from strider.limits.catalogue import tables  # noqa: E402
 from strider.statistics import rule, summarize  # noqa: E402
 from strider.statistics.crossover import crossover  # noqa: E402
 from strider.statistics.overlap import overlap_of  # noqa: E402
+from strider.statistics.scaling import Scaling, scaling_of  # noqa: E402
 from strider.statistics.stragglers import LATE, LEVEL, last_by_chance, slow_places  # noqa: E402
 from strider.store.model import CeilingReport, CounterGroup, NodeCounters  # noqa: E402
 from strider.units import MIB  # noqa: E402
@@ -282,6 +283,15 @@ def crossing(rng: Generator, n: int, steep: bool) -> bool:
     return crossover(first, {length: lognormal(rng, n, 0.05) for length in lengths}) is not None
 
 
+def knee(
+    rng: Generator, noise: Callable[[Generator, int], Values], n: int, most: float
+) -> tuple[int, int] | None:
+    """Between which counts of servers a knee is named, if the rate grows in proportion up to a count."""
+    rates = {count: [min(count, most) * one for one in noise(rng, n)] for count in (1, 2, 4, 8)}
+    found = Scaling(None, "servers", 1, scaling_of(rates))  # type: ignore[arg-type]
+    return None if found.below is None else (found.linear, found.below)
+
+
 def share_of(runs: int, seed: int, ask: Callable[[Generator], bool]) -> float:
     """Share of simulated runs of which something is true."""
     rng = np.random.default_rng(seed)
@@ -340,6 +350,11 @@ SENTENCES: dict[str, Sentence] = {
         [lambda rng, n: crossing(rng, n, False)],
         lambda rng, n: crossing(rng, n, True),
         "ratio from 0.25 to 4 over five lengths, noise 5 %",
+    ),
+    "scaling": Sentence(
+        [lambda rng, n, noise=noise: knee(rng, noise, n, 8) is not None for noise in NOISES],
+        lambda rng, n: knee(rng, quiet, n, 2.8) == (2, 4),
+        "linear growth up to 2.8 of 1, 2, 4 and 8 servers, noise 3 % (3 and 10 % and two levels without)",
     ),
 }
 

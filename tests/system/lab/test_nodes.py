@@ -1,7 +1,9 @@
 """Nodes in network namespaces: separate hosts for MPI, ssh and list-I/O servers; nothing of them stays."""
 
 import os
+import re
 import signal
+import statistics
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -96,12 +98,14 @@ def test_processes_of_open_mpi_are_on_the_nodes(nodes: Record) -> None:
     assert sorted(call(nodes, *words, **as_root).split()) == NAMES
 
 
-def test_striping_is_linear_until_the_link_of_the_client_is_full(nodes: Record, target: Path) -> None:
+def test_striping_is_linear_until_the_link_of_the_client_is_full_and_the_knee_is_named(
+    nodes: Record, target: Path
+) -> None:
     volume = target / "volume"
     serve = strider_command("listio", "serve", volume, "--hosts", ",".join(NAMES))
     suite = (
-        f'[suite]\nname = "striping"\ntarget = "{volume}"\nrepetitions = 1\noperations = ["write"]\n'
-        'sync = "none"\ndeadline = "1s"\n[[case]]\ninterface = "listio"\npattern = "segmented"\n'
+        f'[suite]\nname = "striping"\ntarget = "{volume}"\nrepetitions = 3\noperations = ["write"]\n'
+        'deadline = "1.1s"\n[[case]]\ninterface = "listio"\npattern = "segmented"\n'
         'transfer = "1MiB"\nblock = "64MiB"\nclients = 1\nlistio.servers = [1, 2, 4]\n'
     )
     call(nodes, *serve)
@@ -110,7 +114,14 @@ def test_striping_is_linear_until_the_link_of_the_client_is_full(nodes: Record, 
     finally:
         call(nodes, *strider_command("listio", "stop", volume))
     samples = sorted(measured(events), key=lambda event: event["case"])
-    rates = [event["bytes"] / event["elapsed_s"] for event in samples]
+    own = [
+        [event["bytes"] / event["elapsed_s"] for event in samples if event["case"] == case]
+        for case in (1, 2, 3)
+    ]
+    rates = [statistics.median(of_case) for of_case in own]
+    said = " ".join(call(nodes, *strider_command("show", "--store", target / "store")).split())
+    # Three repetitions on a busy machine may leave 2 servers open.
+    assert re.search(r"through listio \(segmented\): the knee is between [12] and 4 servers; of linear", said)
     # TCP and Ethernet need 5 % of a link.
     assert rates[0] == pytest.approx(0.95 * EACH_MBIT_S * 1e6 / 8, rel=0.1)
     assert rates[1] == pytest.approx(2 * rates[0], rel=0.1)

@@ -10,6 +10,7 @@ from strider.report.words.caches import cache_remarks, is_from_cache, is_from_st
 from strider.report.words.coverage import coverage_remark
 from strider.report.words.loads import loads
 from strider.report.words.reservations import dear_opens, reservations
+from strider.report.words.scaling import scaling
 from strider.report.words.steadiness import steadiness
 from strider.report.words.wording import (
     NO_STORAGE,
@@ -60,6 +61,7 @@ def remarks(
         coverage_remark(run, summaries),
         *reservations(summaries),
         *loads(summaries),
+        *scaling(summaries),
     ]
     return [remark for remark in found if remark]
 
@@ -85,12 +87,12 @@ def result_remarks(
 ) -> list[tuple[str, bool]]:
     """Returns each remark once, and whether it is a reservation.
 
-    The order is: loads, caches and reservations, limits, steadiness.
+    The order is: loads, scaling, caches and reservations, limits, steadiness.
     """
     limits = analysis.sentences_without(said_elsewhere(summaries)) if analysis else []
     doubts = [*cache_remarks(summaries), coverage_remark(run, summaries), *reservations(summaries)]
     return [
-        *((sentence, False) for sentence in loads(summaries)),
+        *((sentence, False) for sentence in [*loads(summaries), *scaling(summaries)]),
         *((sentence, True) for sentence in doubts if sentence),
         *((sentence, False) for sentence in limits),
         *((sentence, True) for sentence in steadiness(run, summaries)),
