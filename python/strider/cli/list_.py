@@ -33,8 +33,8 @@ def list_(
         list[str] | None,
         typer.Argument(
             metavar="[WORD]...",
-            help="List only runs with all these words in id, target, host, status, interfaces, headline, "
-            "tags or note.",
+            help="List only runs with all these words, in upper or lower case, in id, target, host, status, "
+            "interfaces, headline, tags or note.",
             show_default=False,
         ),
     ] = None,
@@ -55,7 +55,7 @@ def list_(
     names, index = run_names(folder), Index(folder, _read)
     if newest and not words:
         names = names[-newest:]
-    runs = [run for run in index.summaries(names) if not words or run.has(words)]
+    runs = index.search(names, " ".join(words or []))
     runs = runs[-newest:] if newest else runs
     if json:
         sys.stdout.write(f"[{','.join(map(_as_json, runs))}\n]\n")

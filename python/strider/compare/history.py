@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,11 +16,14 @@ from strider.compare.measured import MOST_EARLIER, past, taken_of
 from strider.compare.metrics import METRICS
 from strider.compare.trusting import apart_s
 from strider.errors import StriderError
-from strider.listing.names import run_directories
+from strider.listing.index import Index
+from strider.listing.names import run_directories, run_names
+from strider.listing.summary import RunSummary
 from strider.statistics import MINIMUM_FOR_RATIO
 from strider.store import load
 from strider.store.load import load_info, load_plan
-from strider.store.model import Run, RunInfo
+from strider.store.model import Run
+from strider.store.runs import summarize
 
 #: Of a store with many runs only so many are read.
 _MOST_READ = 60
@@ -44,13 +48,10 @@ def history_of(base: Run, other: Run) -> History:
     latest_s = max(base.info.started_s, other.info.started_s)
     known = {base.id, other.id}
     earlier = [
-        (latest_s - info.started_s, directory)
+        (latest_s - start.started_s, store / name)
         for store in stores
-        for directory in run_directories(store)
-        if (info := _info(directory))
-        and info.run not in known
-        and str(info.environment.get("host", "")) in hosts
-        and info.started_s < latest_s
+        for name, start in _starts(store).items()
+        if start.run not in known and start.host in hosts and start.started_s < latest_s
     ]
     runs = [run for directory in _by_period(earlier, apart_s(base, other)) if (run := _complete(directory))]
     runs.sort(key=lambda run: run.info.started_s, reverse=True)
@@ -73,11 +74,32 @@ def _by_period(earlier: Sequence[tuple[float, Path]], width_s: float) -> list[Pa
     return [directory for *_, directory in sorted(ranked)[:_MOST_READ]]
 
 
-def _info(directory: Path) -> RunInfo | None:
+@dataclass(frozen=True)
+class _Start:
+    """Which run started where, and when."""
+
+    run: str
+    host: str
+    started_s: float
+
+
+def _starts(store: Path) -> dict[str, _Start]:
+    """The starts of the runs of a store by directory; of the runs in its index without reading them."""
+    names = run_names(store)
+    known = Index(store, summarize).known(names)
+    found = {name: _start(store / name, known.get(name)) for name in names}
+    return {name: start for name, start in found.items() if start}
+
+
+def _start(directory: Path, known: RunSummary | None) -> _Start | None:
+    if known is not None:
+        with suppress(ValueError):
+            return _Start(known.run, known.host, datetime.fromisoformat(known.started).timestamp())
     try:
-        return load_info(directory)
+        info = load_info(directory)
     except StriderError:
         return None
+    return _Start(info.run, str(info.environment.get("host", "")), info.started_s)
 
 
 def _complete(directory: Path) -> Run | None:

@@ -36,7 +36,6 @@ _FILES = (
     "description.json",
     "report.html",
     "labels.json",
-    "card.json",
 )
 """Files of a run that decide its summary."""
 _FIELDS = [field.name for field in fields(RunSummary) if field.name != "directory"]
@@ -92,21 +91,68 @@ class Index:
         """
         if not names:
             return []
-        with self._lock, _opened(self._store) as store:
-            if not self._is_loaded:
-                self._entries, self._is_loaded = self._loaded(), True
-            found, added = [], False
+        self._load()
+        found, added = [], False
+        with _opened(self._store) as store:
             for name in names:
                 state = _state(store, name)
-                known = self._entries.get(name)
-                if known is not None and known[0] == state.stamp:
-                    found.append(_summary(self._store / name, known[1]))
-                else:
-                    found.append(self._read(self._store / name))
-                    added |= self._kept(name, state, found[-1])
-            if added:
+                known = self._known(name, state)
+                if known is None:
+                    known, is_kept = self._read_once(name, state)
+                    added |= is_kept
+                found.append(known)
+        if added:
+            with self._lock:
                 self._save()
-            return found
+        return found
+
+    def search(self, names: Sequence[str], text: str) -> list[RunSummary]:
+        """Summaries of the runs, of some, that have all the words of a text.
+
+        Raises:
+            StriderError: The store cannot be read.
+        """
+        words = text.split()
+        return [run for run in self.summaries(names) if run.has(words)]
+
+    def known(self, names: Sequence[str]) -> dict[str, RunSummary]:
+        """Summaries of those of some runs that are in the index, by name; reads no run.
+
+        Raises:
+            StriderError: The store cannot be read.
+        """
+        self._load()
+        if not self._entries:
+            return {}
+        with _opened(self._store) as store:
+            known = ((name, self._known(name, _state(store, name))) for name in names)
+            return {name: summary for name, summary in known if summary is not None}
+
+    def _load(self) -> None:
+        if self._is_loaded:
+            return
+        with self._lock:
+            if not self._is_loaded:
+                self._entries, self._is_loaded = self._loaded(), True
+
+    def _known(self, name: str, state: State) -> RunSummary | None:
+        """The summary of a run in a state; None if the index has none."""
+        entry = self._entries.get(name)
+        if entry is None or entry[0] != state.stamp:
+            return None
+        return _summary(self._store / name, entry[1])
+
+    def _read_once(self, name: str, state: State) -> tuple[RunSummary, bool]:
+        """Reads a run, or takes what another thread has read meanwhile; the latter tells whether it is kept.
+
+        Threads that read many runs take turns, so that a short list does not wait for a long one.
+        """
+        with self._lock:
+            known = self._known(name, state)
+            if known is not None:
+                return known, False
+            summary = self._read(self._store / name)
+            return summary, self._kept(name, state, summary)
 
     def _kept(self, name: str, state: State, summary: RunSummary) -> bool:
         """Adds what was read after a state; returns whether it stays as it is while the state does."""
@@ -123,7 +169,7 @@ class Index:
         names = run_names(self._store)
         if len(names) < FEWEST_RUNS:
             return
-        kept = {name: self._entries[name] for name in names if name in self._entries}
+        kept = {name: entry for name in names if (entry := self._entries.get(name))}
         body = json.dumps({"fields": _FIELDS, "runs": kept}, ensure_ascii=False, separators=(",", ":"))
         # In a store that this user cannot write to, runs are read each time.
         with suppress(OSError):
@@ -164,15 +210,16 @@ def _opened(store: Path) -> Iterator[int]:
 
 
 def _state(store: int, run: str) -> State:
-    states, changed_ns = [], 0
+    states: list[int] = []
+    changed_ns = 0
     for name in _FILES:
         try:
             found = os.stat(f"{run}/{name}", dir_fd=store)
         except OSError:
-            states.append(_ABSENT)
+            states += _ABSENT
             continue
-        states.append((found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
         changed_ns = max(changed_ns, found.st_ctime_ns)
+        states += found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
     return State(hash(tuple(states)), changed_ns)
 
 

@@ -40,7 +40,8 @@ def summarize(directory: Path) -> RunSummary:
     """
     match = RUN_ID.fullmatch(directory.name)
     suite = match["suite"] if match else ""
-    about = _about(directory)
+    plan = _plan(directory)
+    about = _about(directory, plan)
     try:
         info, end = load_info(directory), load_end(directory)
     except StriderError as error:
@@ -65,7 +66,7 @@ def summarize(directory: Path) -> RunSummary:
         cases=None if info.check.cases is None else len(info.check.cases),
         samples=end.samples if end else None,
         errors=end.errors if end else None,
-        time_limit=_time_limit(directory, info) if info.status == "complete" else None,
+        time_limit=_time_limit(directory, info, plan) if info.status == "complete" else None,
         starts=len(info.resumed) + 1,
         signal=info.signal,
         took_s=_duration_s(info),
@@ -73,23 +74,29 @@ def summarize(directory: Path) -> RunSummary:
     )
 
 
-def _about(directory: Path) -> dict[str, Any]:
+def _plan(directory: Path) -> dict[str, Any]:
+    """The plan of a run; empty where it is missing or damaged."""
+    try:
+        return read_json(directory / "plan.json")
+    except StriderError:
+        return {}
+
+
+def _about(directory: Path, plan: dict[str, Any]) -> dict[str, Any]:
     """What is found outside of `run.json` and events, also of a run where these are damaged."""
     labels = read_labels(directory)
     return {
-        "interfaces": _interfaces(directory),
+        "interfaces": _interfaces(plan),
         "headline": _headline(directory),
         "tags": tuple(labels.tags),
         "note": labels.note,
     }
 
 
-def _time_limit(directory: Path, info: RunInfo) -> TimeLimitCut | None:
+def _time_limit(directory: Path, info: RunInfo, plan: dict[str, Any]) -> TimeLimitCut | None:
     """What the time limit of a run left out; None also where the plan or the events are damaged."""
+    limit_s = plan.get("time_limit_s", 0.0) if info.time_limit_s is None else info.time_limit_s
     try:
-        limit_s = info.time_limit_s
-        if limit_s is None:
-            limit_s = read_json(directory / "plan.json").get("time_limit_s", 0.0)
         return time_limit_cut(load(directory)) if limit_s else None
     except StriderError:
         return None
@@ -109,10 +116,9 @@ def _duration_s(info: RunInfo) -> float | None:
     return None
 
 
-def _interfaces(directory: Path) -> tuple[str, ...]:
-    with suppress(LookupError, TypeError, AttributeError, StriderError):
-        cases = read_json(directory / "plan.json")["cases"]
-        return tuple(dict.fromkeys(str(case["interface"]["name"]) for case in cases))
+def _interfaces(plan: dict[str, Any]) -> tuple[str, ...]:
+    with suppress(LookupError, TypeError, AttributeError):
+        return tuple(dict.fromkeys(str(case["interface"]["name"]) for case in plan["cases"]))
     return ()
 
 

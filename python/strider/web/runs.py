@@ -84,10 +84,9 @@ class Runs:
         Without words no run is read.
         """
         names = self._names()
-        wanted = words.split()
-        if not wanted:
+        if not words.split():
             return names
-        return [run.directory.name for run in self._index.summaries(names) if run.has(wanted)]
+        return [run.directory.name for run in self._index.search(names, words)]
 
     def listed(self, names: Sequence[str]) -> list[RunSummary]:
         """What is known of some runs."""

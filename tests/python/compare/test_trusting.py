@@ -14,13 +14,19 @@ import pytest
 
 from builders import MIB, CaseSpec, RunBuilder, sweep
 from comparison_builders import in_turns, rated, run_of, started
-from strider.compare import Comparison, History, compare, compare_within, history_of
+from strider.compare import Comparison, History, compare, compare_within, history, history_of
 from strider.compare.circumstances import least_named
 from strider.compare.model import Change
 from strider.compare.trusting import trust_of
 from strider.compare.wording import overall_text
+from strider.listing import index
+from strider.listing.index import Index
+from strider.listing.names import run_directories
 from strider.statistics import paired_ratio
 from strider.store import Run, load
+from strider.store.load import load_info
+from strider.store.model import RunInfo
+from strider.store.runs import summarize
 
 WRITE = CaseSpec(operations=("write",))
 
@@ -294,6 +300,37 @@ def test_hours_of_other_conditions_are_no_difference(tmp_path: Path) -> None:
         judged += found.judged > 0
     assert named <= 10, "5 % of 200"
     assert judged > 60
+
+
+def test_of_runs_in_the_index_only_those_that_may_count_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "SETTLED_S", 0.0)
+    monkeypatch.setattr(index, "FEWEST_RUNS", 1)
+    read: list[Path] = []
+
+    def counted(directory: Path) -> RunInfo:
+        read.append(directory)
+        return load_info(directory)
+
+    monkeypatch.setattr(history, "load_info", counted)
+    store = tmp_path / "store"
+    for day, host in enumerate(["here", "there", "here", "here"]):
+        path = RunBuilder([WRITE], repetitions=1).write(store / f"2026-11-2{day}-040506-ci-aaaa")
+        info = json.loads((path / "run.json").read_text())
+        info |= {
+            "run": path.name,
+            "started": f"2026-11-2{day}T04:05:06Z",
+            "ended": f"2026-11-2{day}T05:05:06Z",
+        }
+        info["environment"]["host"] = host
+        (path / "run.json").write_text(json.dumps(info))
+    first, _, base, other = map(load, run_directories(store))
+    assert [run.id for run in history_of(base, other).base] == [first.id]
+    assert len(read) == 4
+    Index(store, summarize).all()
+    assert [run.id for run in history_of(base, other).base] == [first.id]
+    assert len(read) == 4
 
 
 def test_earlier_runs_far_apart_are_read_first(tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from threading import Event
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -266,3 +268,59 @@ def test_words_and_a_number_choose_runs(
     assert found("firmware", "--newest", "1") == [name_of(3)]
     assert main(["list", "--store", str(tmp_path), "firmware", "none-like-it"]) == 0
     assert "has firmware none-like-it" in capfd.readouterr().err
+
+
+def test_a_phrase_is_searched_as_its_words(
+    template: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    add(tmp_path, template, 0)
+    assert main(["list", "--json", "--store", str(tmp_path), "complete quick"]) == 0
+    assert [row["run"] for row in json.loads(capfd.readouterr().out)] == [name_of(0)]
+
+
+def test_known_runs_are_those_of_the_index_and_none_is_read(template: Path, tmp_path: Path) -> None:
+    add(tmp_path, template, 0)
+    listed(tmp_path)
+    add(tmp_path, template, 1)
+    known = Index(tmp_path, lambda run: pytest.fail(f"reads {run}")).known([name_of(0), name_of(1)])
+    assert {name: as_read(run) for name, run in known.items()} == {
+        name_of(0): summarize(tmp_path / name_of(0))
+    }
+
+
+def test_a_list_of_known_runs_does_not_wait_for_one_that_is_read(template: Path, tmp_path: Path) -> None:
+    reading, done = Event(), Event()
+
+    def slow(directory: Path) -> RunSummary:
+        reading.set()
+        assert done.wait(20)
+        return summarize(directory)
+
+    add(tmp_path, template, 0)
+    listed(tmp_path)
+    add(tmp_path, template, 1)
+    shared = Index(tmp_path, slow)
+    with ThreadPoolExecutor(1) as threads:
+        both = threads.submit(shared.all)
+        assert reading.wait(20)
+        assert [run.run for run in shared.summaries([name_of(0)])] == [name_of(0)]
+        done.set()
+        assert [run.run for run in both.result(60)] == [name_of(0), name_of(1)]
+
+
+def test_threads_that_read_the_same_runs_read_each_once(template: Path, tmp_path: Path) -> None:
+    read: list[str] = []
+
+    def counted(directory: Path) -> RunSummary:
+        read.append(directory.name)
+        time.sleep(TICK_S)
+        return summarize(directory)
+
+    for number in range(4):
+        add(tmp_path, template, number)
+    time.sleep(2 * TICK_S)
+    shared = Index(tmp_path, counted)
+    with ThreadPoolExecutor(3) as threads:
+        for found in [threads.submit(shared.all) for _ in range(3)]:
+            assert len(found.result(60)) == 4
+    assert sorted(read) == [name_of(number) for number in range(4)]
