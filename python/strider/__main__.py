@@ -1,5 +1,6 @@
 """`python -m strider`, and the command `strider`."""
 
+import gc
 import os
 import sys
 
@@ -7,6 +8,8 @@ from strider import signals
 from strider.errors import ExitCode
 
 _INTERRUPTED = "strider: interrupted"
+_NEW_OBJECTS = 100_000
+"""New objects after which Python looks for cycles of objects. Strider makes millions, and few cycles."""
 
 
 def start() -> int:
@@ -21,6 +24,7 @@ def start() -> int:
     # numpy's thread pool would reserve gigabytes of address space, and Strider only sums a few thousand
     # numbers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(_NEW_OBJECTS)
     from strider.cli import main
 
     raising = signals.Raising()

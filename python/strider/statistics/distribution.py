@@ -95,11 +95,23 @@ def describe(values: Sequence[float]) -> Distribution | None:
     Returns:
         None where nothing is left. The same values always give the same interval: resampling is seeded.
     """
+    finite = [float(value) for value in values if math.isfinite(value)]
+    if not finite:
+        return None
+    return _of_one(finite[0]) if len(finite) == 1 else _of_several(finite)
+
+
+def _of_one(value: float) -> Distribution:
+    """Describes a single measurement."""
+    centre = max(0.0, value)
+    return Distribution(1, centre, value, value, value, value, int(value <= 0), math.nan, None)
+
+
+def _of_several(values: Sequence[float]) -> Distribution:
+    """Describes two measurements or more."""
     import numpy as np
 
-    data = np.array([value for value in values if math.isfinite(value)], dtype=float)
-    if data.size == 0:
-        return None
+    data = np.array(values)
     zeros = int((data <= 0).sum())
     return Distribution(
         n=int(data.size),
@@ -109,7 +121,7 @@ def describe(values: Sequence[float]) -> Distribution | None:
         minimum=float(data.min()),
         maximum=float(data.max()),
         zeros=zeros,
-        deviation=float(data.std(ddof=1)) if data.size > 1 else math.nan,
+        deviation=float(data.std(ddof=1)),
         interval=confidence_interval(data.tolist()),
     )
 

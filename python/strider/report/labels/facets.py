@@ -302,9 +302,14 @@ def _varying(cases: Sequence[Case], parameters: Callable[[Case], Options]) -> fr
         needed = name in OF_OPERATION or any(is_needless(case, name) for case in cases)
         having = [own for own in values if name in own] if needed else values
         found = [own[name].value if name in own else None for own in having]
-        return len({json.dumps(value, sort_keys=True) for value in found}) > 1
+        return len(set(map(_identity, found))) > 1
 
     return frozenset(filter(differ, names))
+
+
+def _identity(value: object) -> Hashable:
+    """What two values share only if they are the same value of the same type."""
+    return (type(value), value) if isinstance(value, str | int | float) else json.dumps(value, sort_keys=True)
 
 
 def _part(option: Option) -> str:

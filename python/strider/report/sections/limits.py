@@ -65,7 +65,7 @@ def _page(results: Results) -> list[Block]:
         return []
     analysis, ceilings = results.analysis, _ceilings(results.run)
     aside = ", measured before the first and after the last case"
-    tables = [*_tables(analysis), replace(ceilings, aside=aside)]
+    tables = [*_tables(results), replace(ceilings, aside=aside)]
     return [
         *([Points(analysis.sentences)] if analysis.sentences else []),
         *(replace(table, is_open=len(table.rows) <= _OPEN_ROWS) for table in tables),
@@ -77,28 +77,36 @@ def _terminal(results: Results) -> list[Block]:
     known = bool(results.run.ceilings)
     return [
         *([_ceilings(results.run), Text("")] if known else [Text(_NO_CEILINGS)]),
-        *_tables(analysis),
+        *_tables(results),
         Text(f"{_CAPTION}.", "caption"),
         *map(Text, analysis.sentences),
     ]
 
 
-def _tables(analysis: Analysis) -> list[Table]:
+def _tables(results: Results) -> list[Table]:
     """Returns the data and metadata verdicts, if any."""
+    analysis = results.analysis
     kinds = [
-        [one for one in analysis.verdicts if one.summary.case.is_metadata is kind] for kind in (False, True)
+        (facets, [one for one in analysis.verdicts if one.summary.case.is_metadata is kind])
+        for kind, facets in ((False, results.of_data), (True, results.of_metadata))
     ]
-    return [_table(analysis, own) for own in kinds if own]
+    return [_table(analysis, own, _facets_of(own, facets)) for facets, own in kinds if own]
 
 
-def _columns(verdicts: Sequence[Verdict]) -> tuple[list[Column], list[Column]]:
+def _facets_of(verdicts: Sequence[Verdict], of_run: Facets) -> Facets:
+    """Returns the labels of the cases that have verdicts: those of the run, if all its cases have."""
+    cases = {verdict.summary.case.number: verdict.summary.case for verdict in verdicts}
+    return of_run if cases.keys() == of_run.series.keys() else Facets.of(list(cases.values()))
+
+
+def _columns(verdicts: Sequence[Verdict], facets: Facets) -> tuple[list[Column], list[Column]]:
     """Returns the columns that name a result and those of its rate and shares, without empty ones.
 
     Args:
         verdicts: All of data, or all of metadata.
+        facets: Labels of their cases.
     """
     summaries = [verdict.summary for verdict in verdicts]
-    facets = Facets.of([summary.case for summary in summaries])
     labels = metadata.sized_labels(summaries, facets)
     known = {id(verdict.summary): verdict.shares for verdict in verdicts}
     rate = Column("rate", summaries[0].rate_unit, lambda row: _rate(row.summary))
@@ -203,8 +211,8 @@ def _of_whom(run: Run, report: CeilingReport) -> str:
     return (nodes[report.node or 0].name if known else "a node") + again
 
 
-def _table(analysis: Analysis, verdicts: Sequence[Verdict]) -> Table:
-    labels, numbers = _columns(verdicts)
+def _table(analysis: Analysis, verdicts: Sequence[Verdict], facets: Facets) -> Table:
+    labels, numbers = _columns(verdicts, facets)
     everywhere = common_rules(verdicts)
     shares = [column.name for column in numbers[1:]]
     return Table(
