@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import HTMLResponse, Response
 
 from strider.engine import Json
+from strider.units import grouped
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -18,13 +19,15 @@ STATIC = Path(__file__).parent / "static"
 def _templates() -> "Environment":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("strider.web", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["grouped"] = grouped
+    return environment
 
 
 def load_templates() -> None:

@@ -119,6 +119,7 @@ class Views:
             words=words,
             runs=[_row(run) for run in shown],
             count=len(found),
+            first=(current - 1) * PER_PAGE + 1,
             current=current,
             last=last,
             jobs=[job for job in self.jobs.all() if not job.over or not job.run],
