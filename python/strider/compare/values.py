@@ -121,10 +121,7 @@ def _keys(run: Run) -> list[str]:
 
 def _all_values(run: Run, key: str) -> list[Value]:
     cases = list(run.cases.values())
-    series = joined(
-        Facets.of([case for case in cases if not case.is_metadata]),
-        Facets.of([case for case in cases if case.is_metadata]),
-    ).series
+    series = _series(cases) if key == "interface" else {}
     by_label: defaultdict[str, list[Case]] = defaultdict(list)
     raw: dict[str, object] = {}
     for case in cases:
@@ -134,6 +131,14 @@ def _all_values(run: Run, key: str) -> list[Value]:
             by_label[label].append(case)
             raw[label] = own.value
     return [Value(label, raw[label], own_cases) for label, own_cases in by_label.items()]
+
+
+def _series(cases: Sequence[Case]) -> dict[int, str]:
+    """The interface of each case by number, with what varies of it."""
+    return joined(
+        Facets.of([case for case in cases if not case.is_metadata]),
+        Facets.of([case for case in cases if case.is_metadata]),
+    ).series
 
 
 def _wanted(text: str, key: str, found: Sequence[Value]) -> Value:

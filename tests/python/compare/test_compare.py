@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +15,9 @@ from comparison_builders import in_turns, rated, run_of, started
 from continued_builders import resumed
 from strider.card import CARD_FILE
 from strider.compare import Comparison, Row, comparable_keys, compare, compare_within, is_unproven
+from strider.compare import values as values_module
 from strider.errors import StriderError
+from strider.report.labels.facets import Facets
 from strider.report.sections.environment import environment_rows
 from strider.store import Case, Run, load
 from strider.store.model import Confinement
@@ -499,3 +503,21 @@ class TestComparableKeys:
         ]
         found = comparable_keys(run_of(tmp_path / "a", cases))
         assert [key for key in found if key == "sharing"] == keys
+
+    def test_cases_are_labelled_for_the_interface_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        labelled: list[int] = []
+
+        def counted(cases: Sequence[Case]) -> Facets:
+            labelled.append(len(cases))
+            return Facets.of(cases)
+
+        monkeypatch.setattr(values_module, "Facets", SimpleNamespace(of=counted))
+        cases = [
+            CaseSpec(common={"sharing": sharing, "order": order})
+            for sharing in ("shared", "per-rank")
+            for order in ("forward", "random")
+        ]
+        assert {"sharing", "order"} <= set(comparable_keys(run_of(tmp_path / "a", cases)))
+        assert sum(labelled) == len(cases)
