@@ -119,9 +119,16 @@ void Link::hear(const Challenge& challenge) {
   if (challenge.version != protocol_version)
     return break_off(EPROTO, "the server speaks version " + std::to_string(challenge.version) +
                                  " of the protocol, but this client version " + std::to_string(protocol_version));
+  if (challenge.volume.id != volume_.state.id)
+    return break_off(EACCES, "the server belongs to volume " + to_hex(challenge.volume.id) + ", the volume file to " +
+                                 to_hex(volume_.state.id) + "; use the volume's own file");
   const Code expected = prove(volume_.secret, Role::server, number_, nonce_, challenge.nonce);
   if (!are_equal(challenge.code, expected))
     return break_off(EACCES, "the server does not know the volume's secret; use the volume's own file");
+  if (challenge.volume.epoch != volume_.state.epoch)
+    return break_off(EACCES, "the server is of start " + std::to_string(challenge.volume.epoch) +
+                                 " of the volume, the volume file of start " + std::to_string(volume_.state.epoch) +
+                                 "; use the volume file of the last start, or start the volume again");
   state_ = State::proving;
   transport_.send(*peer_, write_message(Proof{prove(volume_.secret, Role::client, number_, nonce_, challenge.nonce)}));
 }

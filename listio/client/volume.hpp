@@ -15,6 +15,7 @@ struct Volume {
   std::uint64_t strip_bytes = 65536;     ///< of files that do not say otherwise
   std::uint64_t server_bytes_per_s = 0;  ///< what each server moves at most; 0: no limit
   Secret secret{};
+  VolumeState state{};
 };
 
 /// InputError, which names the file, if it cannot be read or is none.

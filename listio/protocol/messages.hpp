@@ -13,11 +13,21 @@
 namespace strider::listio {
 
 /// Of the protocol in docs/listio-protocol.md. Client and server have to have the same.
-inline constexpr std::uint32_t protocol_version = 2;
+inline constexpr std::uint32_t protocol_version = 3;
 
 /// A random number, and a code (HMAC-SHA256) that only who knows the volume's secret can compute.
 using Nonce = std::array<std::byte, 32>;
 using Code = std::array<std::byte, 32>;
+
+/// A random number that a volume gets when it is made.
+using VolumeId = std::array<std::byte, 16>;
+
+/// Which volume, and which of its starts: all servers of a volume and its volume file have the same.
+struct VolumeState {
+  VolumeId id{};            ///< zeros for a volume without an id
+  std::uint64_t epoch = 0;  ///< one more with each start of the volume
+  bool operator==(const VolumeState&) const = default;
+};
 
 /// A file, whatever it is called; never 0.
 using FileId = std::uint64_t;
@@ -180,6 +190,7 @@ struct Challenge {
   std::uint32_t version = protocol_version;
   Nonce nonce{};
   Code code{};  ///< the server knows the secret too
+  VolumeState volume{};
 };
 /// The client is let in. `buffers` communication buffers of `buffer_bytes` each, one after the other, are its own in
 /// the memory that three numbers describe to its transport.

@@ -246,6 +246,8 @@ std::variant<ServerMessage, Malformed> parse_server_message(std::span<const std:
       if (challenge.version != protocol_version) return challenge;
       take(in, challenge.nonce);
       take(in, challenge.code);
+      take(in, challenge.volume.id);
+      challenge.volume.epoch = in.number<std::uint64_t>();
       return finish<ServerMessage>(in, challenge);
     }
     case MessageKind::welcome: {

@@ -28,10 +28,22 @@ int digit_of(char letter) {
   return -1;
 }
 
+/// Whether `text` consists of the hexadecimal digits of `bytes`, which then have its value.
+bool read_hex(std::string_view text, std::span<std::byte> bytes) {
+  bool good = text.size() == 2 * bytes.size();
+  for (std::size_t i = 0; good && i < bytes.size(); ++i) {
+    const int high = digit_of(text[2 * i]), low = digit_of(text[2 * i + 1]);
+    good = high >= 0 && low >= 0;
+    bytes[i] = static_cast<std::byte>(high * 16 + low);
+  }
+  return good;
+}
+
 }  // namespace
 
 Secret make_secret() { return random_bytes<Secret>(); }
 Nonce make_nonce() { return random_bytes<Nonce>(); }
+VolumeId make_volume_id() { return random_bytes<VolumeId>(); }
 
 std::string to_hex(std::span<const std::byte> bytes) {
   std::string text;
@@ -44,15 +56,17 @@ std::string to_hex(std::span<const std::byte> bytes) {
 
 Secret secret_of(std::string_view text) {
   Secret secret{};
-  bool good = text.size() == 2 * secret.size();
-  for (std::size_t i = 0; good && i < secret.size(); ++i) {
-    const int high = digit_of(text[2 * i]), low = digit_of(text[2 * i + 1]);
-    good = high >= 0 && low >= 0;
-    secret[i] = static_cast<std::byte>(high * 16 + low);
-  }
-  if (!good)
+  if (!read_hex(text, secret))
     throw InputError("secret", "the volume's secret is not 64 hexadecimal digits", "use the volume's own file");
   return secret;
+}
+
+VolumeId volume_id_of(std::string_view text) {
+  VolumeId id{};
+  if (!read_hex(text, id))
+    throw InputError("volume", "'" + std::string(text) + "' is not 32 hexadecimal digits, as ids of volumes are",
+                     "use the volume's own file");
+  return id;
 }
 
 Code prove(const Secret& secret, Role role, std::uint32_t server, const Nonce& of_client, const Nonce& of_server) {

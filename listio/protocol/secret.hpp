@@ -12,9 +12,12 @@ using Secret = std::array<std::byte, 32>;
 
 Secret make_secret();
 Nonce make_nonce();
+VolumeId make_volume_id();
 std::string to_hex(std::span<const std::byte> bytes);
 /// InputError unless `text` is 64 hexadecimal digits.
 Secret secret_of(std::string_view text);
+/// InputError unless `text` is 32 hexadecimal digits.
+VolumeId volume_id_of(std::string_view text);
 
 enum class Role { client, server };
 

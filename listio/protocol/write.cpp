@@ -72,7 +72,7 @@ void put(ByteWriter& out, const NumberedRequest& numbered) {
 
 void put(ByteWriter& out, const Challenge& challenge) {
   out.number(static_cast<std::uint32_t>(MessageKind::challenge)).number(challenge.version);
-  out.raw(challenge.nonce).raw(challenge.code);
+  out.raw(challenge.nonce).raw(challenge.code).raw(challenge.volume.id).number(challenge.volume.epoch);
 }
 void put(ByteWriter& out, const Welcome& welcome) {
   out.number(static_cast<std::uint32_t>(MessageKind::welcome)).number(welcome.address).number(welcome.key);

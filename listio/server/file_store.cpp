@@ -1,5 +1,6 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 
@@ -23,7 +24,7 @@
 namespace strider::listio {
 namespace {
 
-constexpr std::size_t most_open = 1024;
+constexpr rlim_t fewest_open = 8, most_open = 16384;
 constexpr unsigned shards = 256;
 constexpr std::size_t page_files = 2000;  // 16 bytes each: fits into a message
 
@@ -38,6 +39,13 @@ std::string path_of(FileId file) {
   std::snprintf(text, sizeof text, "%02x/%016llx", static_cast<unsigned>(file % shards),
                 static_cast<unsigned long long>(file));
   return text;
+}
+
+/// How many data files stay open: a quarter of the descriptors that the process may have; connections need others.
+std::size_t files_to_keep_open() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return fewest_open;
+  return std::clamp(limit.rlim_cur / 4, fewest_open, most_open);
 }
 
 /// Open data files, the most recently used ones. A file stays open as long as somebody holds it.
@@ -58,11 +66,16 @@ class OpenFiles {
     if (found != files_.end()) return found->second->second;  // somebody was faster
     order_.emplace_front(file, std::make_shared<const Descriptor>(std::move(descriptor)));
     files_[file] = order_.begin();
-    if (order_.size() > most_open) {
-      files_.erase(order_.back().first);
-      order_.pop_back();
-    }
+    if (order_.size() > most_) close_last();
     return order_.front().second;
+  }
+  /// Closes those that were not used for longest, the half of all. False where there is none.
+  bool close_half() {
+    const std::lock_guard lock(mutex_);
+    const std::size_t kept = order_.size() / 2;
+    if (order_.empty()) return false;
+    while (order_.size() > kept) close_last();
+    return true;
   }
   void forget(FileId file) {
     const std::lock_guard lock(mutex_);
@@ -74,6 +87,12 @@ class OpenFiles {
 
  private:
   using Order = std::list<std::pair<FileId, Handle>>;
+  void close_last() {
+    files_.erase(order_.back().first);
+    order_.pop_back();
+  }
+
+  const std::size_t most_ = files_to_keep_open();
   std::mutex mutex_;
   Order order_;  ///< most recently used first
   std::unordered_map<FileId, Order::iterator> files_;
@@ -202,15 +221,28 @@ class FileStore final : public DataStore {
     if (handle) return 0;
     const std::string path = path_of(file);
     const int all = flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW;
-    Descriptor descriptor(::openat(data_.get(), path.c_str(), all, 0600));
+    Descriptor descriptor = open_path(path, all);
     if (!descriptor && errno == ENOENT && (flags & O_CREAT) != 0) {
       if (::mkdirat(data_.get(), shard_of(file).c_str(), 0700) != 0 && errno != EEXIST) return errno;
       ++shards_made_;
-      descriptor = Descriptor(::openat(data_.get(), path.c_str(), all, 0600));
+      descriptor = open_path(path, all);
     }
     if (!descriptor) return errno;
     handle = files_.keep(file, std::move(descriptor));
     return 0;
+  }
+
+  /// Where descriptors are short, data files that are open for later are closed.
+  Descriptor open_path(const std::string& path, int flags) {
+    for (;;) {
+      Descriptor descriptor(::openat(data_.get(), path.c_str(), flags, 0600));
+      if (descriptor || (errno != EMFILE && errno != ENFILE)) return descriptor;
+      const int error = errno;
+      if (!files_.close_half()) {
+        errno = error;
+        return descriptor;
+      }
+    }
   }
 
   Errno list_shard(unsigned shard, std::vector<FileId>& files) const {

@@ -1,5 +1,6 @@
 // strider-listio-server: one I/O server of a volume. See docs/listio.md.
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,8 @@ constexpr const char* usage =
   --directory DIR         keep all data in DIR/server-NUMBER
   --number N              number of this server (0: the manager, which keeps the names)
   --servers N             number of servers of the volume
+  --volume ID             id of the volume, 32 hexadecimal digits; other folders and volume files are refused (zeros)
+  --epoch N               number of this start of the volume; the folder has to be of the start before, or of this (0)
   --secret-file FILE      64 hexadecimal digits, known to all servers and clients; - for standard input
   --listen HOST:PORT      address to which clients connect (127.0.0.1:0)
   --transport NAME        transport of the data; libfabric with its provider: ofi:tcp (cma, which also serves tcp)
@@ -104,6 +107,8 @@ std::map<std::string, Take> options_of(ProgramOptions& program) {
       {"--directory", word(options.directory)},
       {"--number", number("--number", options.number)},
       {"--servers", number("--servers", options.servers)},
+      {"--volume", [&](const std::string& text) { options.volume.id = volume_id_of(text); }},
+      {"--epoch", number("--epoch", options.volume.epoch)},
       {"--secret-file", [&](const std::string& text) { options.secret = read_secret(text); }},
       {"--listen", word(options.listen)},
       {"--transport", word(options.transport)},
@@ -170,6 +175,14 @@ void print_ready(const Server& server, const ServerOptions& options) {
     throw std::system_error(errno, std::generic_category(), "cannot report that the server is ready");
 }
 
+/// Each client and each open file needs a descriptor; shells allow 1024 where the system allows more.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /// Serves until it is asked to stop. `ready` is called before.
 void serve(const ProgramOptions& program, const std::function<void()>& ready = [] {}) {
   const ServerOptions& options = program.server;
@@ -178,6 +191,7 @@ void serve(const ProgramOptions& program, const std::function<void()>& ready = [
   ::sigaddset(&signals, SIGTERM);
   ::sigaddset(&signals, SIGINT);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before there are threads, which inherit it
+  raise_descriptor_limit();
   Server server(options);
   if (program.action == Action::detach) write_process(options.directory, options.number);
   print_ready(server, options);

@@ -69,7 +69,7 @@ class Server::Impl final : TransportEvents {
  public:
   Impl(const ServerOptions& options, std::unique_ptr<Transport> transport)
       : options_(options),
-        folder_(options.directory, options.number, options.servers, options.folder),
+        folder_(options.directory, {options.volume, options.number, options.servers}, options.folder),
         data_(make_store(options.keeping, folder_.descriptor())),
         names_(options.number == 0 ? std::make_unique<Names>(folder_.descriptor(), options.servers) : nullptr),
         transport_(std::move(transport)),
@@ -154,9 +154,9 @@ class Server::Impl final : TransportEvents {
     session.client = hello.name;
     session.of_server = make_nonce();
     session.state = Session::State::challenged;
-    say(session,
-        Challenge{protocol_version, session.of_server,
-                  prove(options_.secret, Role::server, options_.number, session.of_client, session.of_server)});
+    say(session, Challenge{protocol_version, session.of_server,
+                           prove(options_.secret, Role::server, options_.number, session.of_client, session.of_server),
+                           options_.volume});
   }
 
   void hear(Session& session, const Proof& proof) {

@@ -24,6 +24,7 @@ struct ServerOptions {
   Secret secret{};
   Keeping keeping = Keeping::files;
   Folder folder = Folder::any;
+  VolumeState volume{};
   std::uint64_t bytes_per_s = 0;  ///< what it moves at most, read and written together; 0: as much as it can
   unsigned threads = 4;           ///< that read and write files
   std::uint64_t buffer_bytes = std::uint64_t{1} << 20;  ///< of one communication buffer

@@ -40,6 +40,7 @@ class Service {
     options.listen = test_host() + ":0";
     options.directory = folder_.path();
     options.secret = make_secret();
+    options.volume = volume_.state = {make_volume_id(), 1};
     volume_.secret = options.secret;
     volume_.transport = options.transport;
     volume_.strip_bytes = strip_bytes;

@@ -15,7 +15,7 @@ from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
 from strider.listio.hosts import HostRecord, read_hosts, spread, start_on_hosts, stop_on_hosts
 from strider.listio.tool import SERVER, program, ready_address
-from strider.listio.volume import VOLUME_FILE, Volume, choose_transport, new_secret, read_volume
+from strider.listio.volume import VOLUME_FILE, Volume, choose_transport, new_id, new_secret, read_volume
 from strider.processes import Process, boot_id
 from strider.text_file import write_whole
 
@@ -219,6 +219,8 @@ def _volume(directory: Path, known: Volume | None, options: ServerOptions) -> Vo
         strip_bytes=options.strip_bytes or (known.strip_bytes if known else 65536),
         server_bytes_per_s=_rate(known, options),
         secret=known.secret if known else new_secret(),
+        id=(known.id if known else "") or new_id(),
+        epoch=1 + (known.epoch if known else 0),
     )
 
 
@@ -234,6 +236,8 @@ def _words(directory: Path, number: int, volume: Volume, options: ServerOptions,
         "--directory": str(directory.resolve()),
         "--number": str(number),
         "--servers": str(len(volume.servers)),
+        "--volume": volume.id,
+        "--epoch": str(volume.epoch),
         "--secret-file": "-",
         "--listen": f"{listen}:0",
         "--transport": volume.transport,

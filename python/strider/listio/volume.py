@@ -25,6 +25,8 @@ class Volume(BaseModel):
         strip_bytes: Strip size of files that do not say otherwise.
         server_bytes_per_s: What each server moves at most; 0: as much as it can.
         secret: 64 hexadecimal digits.
+        id: 32 hexadecimal digits, random, by which servers and clients know the volume.
+        epoch: Number of the volume's starts, which its servers and their folders have too.
     """
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
@@ -35,6 +37,8 @@ class Volume(BaseModel):
     strip_bytes: int
     server_bytes_per_s: int = 0
     secret: str
+    id: str = ""
+    epoch: int = 0
 
     def write(self, file: Path) -> None:
         """Replaces the file atomically, readable by the owner only."""
@@ -61,6 +65,11 @@ def read_volume(directory: Path) -> Volume | None:
 def new_secret() -> str:
     """Returns a new random secret."""
     return secrets.token_hex(32)
+
+
+def new_id() -> str:
+    """Returns a new random id of a volume."""
+    return secrets.token_hex(16)
 
 
 def choose_transport(wanted: str, hosts: Literal["this", "other"] = "this") -> str:

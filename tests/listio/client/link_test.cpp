@@ -34,18 +34,21 @@ class KeepingTransport final : public Transport {
 class Handshake : public testing::Test {
  protected:
   Handshake() { link.connect(in(std::chrono::seconds(60))); }
-  void challenge(const Secret& secret, Role role, std::uint32_t server) {
+  void challenge(const Secret& secret, Role role, std::uint32_t server, const VolumeState& state) {
     const Nonce of_client = std::get<Hello>(transport.sent.front()).nonce, of_server = make_nonce();
-    link.received(
-        write_message(Challenge{protocol_version, of_server, prove(secret, role, server, of_client, of_server)}));
+    link.received(write_message(
+        Challenge{protocol_version, of_server, prove(secret, role, server, of_client, of_server), state}));
   }
-  void expect_distrust() {
+  void challenge(const Secret& secret, Role role, std::uint32_t server) {
+    challenge(secret, role, server, volume.state);
+  }
+  void expect_distrust(const std::string& why = "the server does not know the volume's secret") {
     EXPECT_EQ(transport.sent.size(), 1U) << "the client proves nothing to such a server";
     EXPECT_EQ(transport.closed, 1);
-    EXPECT_NE(link.refusal().find("the server does not know the volume's secret"), std::string::npos) << link.refusal();
+    EXPECT_NE(link.refusal().find(why), std::string::npos) << link.refusal();
   }
 
-  const Volume volume{.servers = {"127.0.0.1:1"}, .secret = make_secret()};
+  const Volume volume{.servers = {"127.0.0.1:1"}, .secret = make_secret(), .state = {make_volume_id(), 3}};
   KeepingTransport transport;
   Link link{transport, nullptr, volume, 0};
 };
@@ -70,6 +73,17 @@ TEST_F(Handshake, AServerThatProvesToBeAClientGetsNothing) {
 TEST_F(Handshake, AnotherServerOfTheVolumeGetsNothing) {
   challenge(volume.secret, Role::server, 1);
   expect_distrust();
+}
+
+TEST_F(Handshake, AServerOfAnotherVolumeIsNamed) {
+  const VolumeId other = make_volume_id();
+  challenge(volume.secret, Role::server, 0, {other, 3});
+  expect_distrust("the server belongs to volume " + to_hex(other));
+}
+
+TEST_F(Handshake, AServerOfAnotherStartIsNamed) {
+  challenge(volume.secret, Role::server, 0, {volume.state.id, 2});
+  expect_distrust("the server is of start 2 of the volume, the volume file of start 3");
 }
 
 /// A link that is up, where servers take `requests` at a time in buffers of so many bytes.

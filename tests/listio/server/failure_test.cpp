@@ -140,6 +140,31 @@ TEST(ServerTest, EndsWithItsInputAndNotWithWhatIsSaidThere) {
   ::close(input[0]);
 }
 
+TEST(ServerTest, TakesAsManyDescriptorsAsItMay) {
+  const ServerProcesses servers(1, "tcp", rlimit{64, 128});
+  rlimit found{};
+  ASSERT_EQ(::prlimit(servers.process(0), RLIMIT_NOFILE, nullptr, &found), 0);
+  EXPECT_EQ(found.rlim_cur, 128U);
+}
+
+TEST(ServerTest, ServesMoreFilesThanItMayHaveDescriptors) {
+  constexpr int files = 200;
+  const ServerProcesses servers(1, "tcp", rlimit{48, 48});
+  Client client(servers.volume(), patient(seconds(60)));
+  std::vector<File> opened;
+  for (int i = 0; i < files; ++i) {
+    opened.push_back(client.open("file-" + std::to_string(i), Creation::if_missing));
+    const std::string text = "content " + std::to_string(i);
+    client.write(opened.back(), std::as_bytes(std::span(text)), 0);
+  }
+  for (int i = 0; i < files; ++i) {
+    const std::string text = "content " + std::to_string(i);
+    std::string found(text.size(), '?');
+    client.read(opened[static_cast<std::size_t>(i)], std::as_writable_bytes(std::span(found)), 0);
+    EXPECT_EQ(found, text);
+  }
+}
+
 TEST_P(FailureTest, WhatAKilledClientHeldIsFreed) {
   ServerProcesses servers(1, std::string(GetParam()));
   Client client(servers.volume());
@@ -247,7 +272,7 @@ TEST(RefusalTest, AnOldVersionIsAnsweredWithTheCurrentOne) {
   const Service service(1);
   Stranger stranger(service.volume());
   const std::string refusal = stranger.refusal(write_message(Hello{99, 0, {}, {}}));
-  EXPECT_NE(refusal.find("the client speaks version 99 of the protocol, server 0 version 2"), std::string::npos)
+  EXPECT_NE(refusal.find("the client speaks version 99 of the protocol, server 0 version 3"), std::string::npos)
       << refusal;
   stranger.expect_closed();
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "foundation/error.hpp"
+#include "listio/protocol/secret.hpp"
 #include "service.hpp"
 
 namespace strider::listio {
@@ -13,27 +14,124 @@ namespace {
 class FolderTest : public testing::Test {
  protected:
   /// Why a server may not use the folder; empty where it may.
-  std::string refusal(std::uint32_t number, std::uint32_t servers, strider::listio::Folder folder = Folder::any) const {
+  std::string refusal(const Label& label, strider::listio::Folder folder = Folder::any) const {
     try {
-      const ServerFolder used(place_.path(), number, servers, folder);
+      const ServerFolder used(place_.path(), label, folder);
       return "";
     } catch (const InputError& error) {
       return error.what();
     }
   }
+  std::string refusal(std::uint32_t number, std::uint32_t servers, strider::listio::Folder folder = Folder::any) const {
+    return refusal(Label{{}, number, servers}, folder);
+  }
+  /// A server has kept something.
+  void use(std::uint32_t number = 0) const { std::filesystem::create_directories(path(number) + "/data/2a"); }
+  std::string path(std::uint32_t number = 0) const { return place_.path() + "/server-" + std::to_string(number); }
+  std::string label(std::uint32_t number = 0) const {
+    std::ifstream file(path(number) + "/label");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void set_label(const std::string& text) const { std::ofstream(path() + "/label") << text; }
   TemporaryFolder place_;
 };
 
+void expect_in(const std::string& part, const std::string& text) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
 TEST_F(FolderTest, IsGoodForTheSameServerOfAVolumeOfAsMany) {
   EXPECT_EQ(refusal(1, 2), "");
+  use(1);
   EXPECT_EQ(refusal(1, 2), "");
   EXPECT_EQ(refusal(0, 2), "") << "another one beside it";
-  EXPECT_NE(refusal(1, 3).find("belongs to 'strider-listio-server 1 number 1 servers 2'"), std::string::npos);
+  expect_in("belongs to server 1 of 2, not to server 1 of 3", refusal(1, 3));
+}
+
+TEST_F(FolderTest, OfAnotherServerIsRefused) {
+  EXPECT_EQ(refusal(1, 2), "");
+  use(1);
+  std::filesystem::rename(path(1), path(0));
+  expect_in("belongs to server 1 of 2, not to server 0 of 2", refusal(0, 2));
+}
+
+TEST_F(FolderTest, OfAnotherVolumeIsRefused) {
+  const VolumeState first{make_volume_id(), 1}, second{make_volume_id(), 1};
+  EXPECT_EQ(refusal({first}), "");
+  use();
+  expect_in("belongs to volume " + to_hex(first.id) + ", not to " + to_hex(second.id), refusal({second}));
+  expect_in("belongs to volume", refusal({second}, Folder::existing));
+  EXPECT_EQ(refusal({first}), "");
+}
+
+TEST_F(FolderTest, OfAFirstStartThatFailedIsTakenByTheNext) {
+  EXPECT_EQ(refusal({{make_volume_id(), 1}}), "");
+  EXPECT_EQ(refusal({{make_volume_id(), 1}}), "");
+  EXPECT_NE(refusal({{make_volume_id(), 2}}), "");
+  EXPECT_NE(refusal({{make_volume_id(), 1}}, Folder::existing), "");
+}
+
+TEST_F(FolderTest, OfAnotherStartThanTheLastIsRefused) {
+  const VolumeId id = make_volume_id();
+  const auto start = [&](std::uint64_t epoch) { return refusal(Label{{id, epoch}}, Folder::existing); };
+  EXPECT_EQ(refusal(Label{{id, 1}}), "");
+  use();
+  const std::string copy = path() + "-copy";
+  std::filesystem::copy(path(), copy, std::filesystem::copy_options::recursive);
+  EXPECT_EQ(start(2), "");
+  EXPECT_EQ(start(2), "") << "a start that was not completed is repeated";
+  EXPECT_EQ(start(3), "");
+  std::filesystem::remove_all(path());
+  std::filesystem::rename(copy, path());
+  expect_in("is in the state of start 1 of the volume, whose last start was 3", start(4));
+}
+
+TEST_F(FolderTest, ThatIsACopyOfTheSameStartIsTaken) {
+  const VolumeId id = make_volume_id();
+  EXPECT_EQ(refusal(Label{{id, 1}}), "");
+  use();
+  const std::string copy = path() + "-copy";
+  std::filesystem::copy(path(), copy, std::filesystem::copy_options::recursive);
+  std::filesystem::create_directory(path() + "/data/2b");
+  std::filesystem::remove_all(path());
+  std::filesystem::rename(copy, path());
+  EXPECT_EQ(refusal(Label{{id, 2}}, Folder::existing), "");
+}
+
+TEST_F(FolderTest, OfAnOlderReleaseGetsTheLabelOfToday) {
+  EXPECT_EQ(refusal(0, 2), "");
+  use();
+  set_label("strider-listio-server 1 number 0 servers 2\n");
+  const VolumeId id = make_volume_id();
+  expect_in("is damaged", refusal(Label{{id, 1}, 0, 3}));
+  EXPECT_EQ(refusal(Label{{id, 1}, 0, 2}, Folder::existing), "");
+  expect_in(to_hex(id), label());
+}
+
+TEST_F(FolderTest, WithADamagedLabelIsRefused) {
+  const Label wanted{{make_volume_id(), 7}, 0, 4};
+  EXPECT_EQ(refusal(wanted), "");
+  use();
+  const std::string good = label();
+  for (std::size_t place = 0; place < good.size(); ++place)
+    for (const char change : {'\x01', '\x20', '\x7f'}) {
+      std::string text = good;
+      text[place] = static_cast<char>(text[place] ^ change);
+      set_label(text);
+      EXPECT_NE(refusal(wanted), "") << text;
+      EXPECT_EQ(label(), text) << "nothing was written";
+    }
+  set_label(good.substr(0, good.size() / 2));
+  expect_in("is damaged", refusal(wanted));
+  set_label("");
+  expect_in("holds data, and its label is empty", refusal(wanted));
+  set_label(good);
+  EXPECT_EQ(refusal(wanted), "");
 }
 
 TEST_F(FolderTest, HasOneServerAtATime) {
   {
-    const ServerFolder used(place_.path(), 0, 1, Folder::any);
+    const ServerFolder used(place_.path(), Label{}, Folder::any);
     EXPECT_NE(refusal(0, 1).find("another server uses this folder"), std::string::npos);
   }
   EXPECT_EQ(refusal(0, 1), "");

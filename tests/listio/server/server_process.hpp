@@ -1,5 +1,6 @@
 #pragma once
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,8 +21,11 @@ namespace strider::listio {
 /// Servers of a volume as processes, so that they can be killed.
 class ServerProcesses {
  public:
-  ServerProcesses(std::uint32_t servers, std::string transport) {
+  /// With `descriptors`, the limits of open files that each server begins with.
+  ServerProcesses(std::uint32_t servers, std::string transport, std::optional<rlimit> descriptors = {})
+      : descriptors_(descriptors) {
     volume_.secret = make_secret();
+    volume_.state = {make_volume_id(), 1};
     volume_.transport = std::move(transport);
     std::ofstream(secret_path()) << to_hex(volume_.secret) << "\n";
     volume_.servers.assign(servers, test_host() + ":0");
@@ -44,6 +49,10 @@ class ServerProcesses {
                                    std::to_string(number),
                                    "--servers",
                                    std::to_string(processes_.size()),
+                                   "--volume",
+                                   to_hex(volume_.state.id),
+                                   "--epoch",
+                                   std::to_string(volume_.state.epoch),
                                    "--secret-file",
                                    secret_path(),
                                    "--listen",
@@ -58,6 +67,7 @@ class ServerProcesses {
     if (processes_[number] == 0) {
       ::dup2(output[1], 1);
       if (input >= 0) ::dup2(input, 0);
+      if (descriptors_ && ::setrlimit(RLIMIT_NOFILE, &*descriptors_) != 0) ::_exit(126);
       ::execv(pointers[0], pointers.data());
       ::_exit(127);
     }
@@ -81,10 +91,12 @@ class ServerProcesses {
     processes_[number] = 0;
   }
   const Volume& volume() const { return volume_; }
+  pid_t process(std::uint32_t number) const { return processes_[number]; }
 
  private:
   std::string secret_path() const { return folder_.path() + "/secret"; }
 
+  const std::optional<rlimit> descriptors_;
   TemporaryFolder folder_;
   Volume volume_;
   std::vector<pid_t> processes_;

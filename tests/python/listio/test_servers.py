@@ -1,6 +1,7 @@
 """Servers of a volume start all or none, are found again, and end when told or with their starter."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -79,6 +80,49 @@ def test_a_volume_is_found_again_with_its_secret(built: Engine, directory: Path)
     stop(directory)
     again = serve(built, directory, ServerOptions()).volume
     assert (len(again.servers), again.strip_bytes, again.secret) == (2, 8192, first.secret)
+
+
+def test_each_start_is_counted_under_the_same_id(built: Engine, directory: Path) -> None:
+    found = []
+    for _ in range(2):
+        found.append(serve(built, directory, ServerOptions(servers=1)).volume)
+        assert read_volume(directory) == found[-1]
+        stop(directory)
+    assert [volume.epoch for volume in found] == [1, 2]
+    assert found[0].id == found[1].id
+
+
+def start_and_stop(built: Engine, directory: Path) -> None:
+    serve(built, directory, ServerOptions(servers=2))
+    stop(directory)
+
+
+def test_an_old_copy_of_a_server_is_refused_by_name(built: Engine, directory: Path, tmp_path: Path) -> None:
+    own, copy, kept = directory / "server-1", tmp_path / "copy", tmp_path / "kept"
+    start_and_stop(built, directory)
+    shutil.copytree(own, copy)
+    start_and_stop(built, directory)
+    own.rename(kept)
+    copy.rename(own)
+    with pytest.raises(StriderError, match=r"server-1: is in the state of start 1 .*, whose last start was 2"):
+        start_and_stop(built, directory)
+    shutil.rmtree(own)
+    kept.rename(own)
+    start_and_stop(built, directory)
+
+
+def test_the_folder_of_another_volume_is_refused_by_name(
+    built: Engine, directory: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    for each in (directory, other):
+        start_and_stop(built, each)
+    (directory / "server-0").rename(tmp_path / "kept")
+    (other / "server-0").rename(directory / "server-0")
+    volumes = [read_volume(each) for each in (other, directory)]
+    ids = [volume.id for volume in volumes if volume]
+    with pytest.raises(StriderError, match=f"server-0: belongs to volume {ids[0]}, not to {ids[1]}"):
+        start_and_stop(built, directory)
 
 
 def test_what_runs_is_not_started_twice(built: Engine, directory: Path) -> None:
