@@ -273,7 +273,7 @@ class RunBuilder:
             measured=operation != "prefill",
             valid=not wrong,
             clients=case.clients,
-            nodes=1,
+            **self.seats(case),
             files=1,
             bytes=total,
             requests=total // case.transfer,
@@ -309,6 +309,12 @@ class RunBuilder:
         )
         if wrong:
             self.emit_mismatch(number, repetition, operation)
+
+    def seats(self, case: CaseSpec) -> Json:
+        """The nodes of the ranks: those that the case asks for, or one."""
+        nodes = int(case.common.get("nodes", 1))
+        fewest, most = case.clients // nodes, -(-case.clients // nodes)
+        return {"nodes": nodes, "ranks_per_node_min": fewest, "ranks_per_node_max": most}
 
     def calls(self, case: CaseSpec, operation: str, requests: int) -> Json:
         """Calls in the direction of the operation; of read-modify-write in both."""

@@ -163,6 +163,15 @@ def of_many_ranks(
     return load(directory)
 
 
+def _nodes(folder: Path) -> Run:
+    cases = [
+        case
+        for nodes in (1, 2, 4)
+        for case in sweep(clients=(2 * nodes, 8), nodes=[nodes], operations=("write",))
+    ]
+    return load(RunBuilder(cases).write(folder))
+
+
 KINDS: dict[str, Callable[[Path], Run]] = {
     "empty": _empty,
     "one case": _one_case,
@@ -175,6 +184,7 @@ KINDS: dict[str, Callable[[Path], Run]] = {
     "resumed": _resumed,
     "groups": _groups,
     "many ranks": lambda folder: of_many_ranks(folder, lambda repetition: 42),
+    "nodes": _nodes,
     "program": lambda folder: load(program(folder, cases=40, torn=True)),
 }
 

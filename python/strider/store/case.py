@@ -123,8 +123,16 @@ class Case(BaseModel):
     def in_words(self) -> str:
         """What tables show of it beside the interface: its name if any, `strided, 64 KiB, 2 clients`."""
         size = "" if self.transfer_bytes is None else format_bytes(self.transfer_bytes)
+        return ", ".join(part for part in (self.name, self.shape_name, size, self._clients_in_words) if part)
+
+    @property
+    def _clients_in_words(self) -> str:
+        """The clients, and the nodes that the case asks for."""
         clients = "1 client" if self.clients == 1 else f"{self.clients} clients"
-        return ", ".join(part for part in (self.name, self.shape_name, size, clients) if part)
+        nodes, per_node = (self.common_parameters.get(key) or 0 for key in ("nodes", "per_node"))
+        if nodes:
+            return f"{clients} on {nodes} node{'s' if nodes > 1 else ''}"
+        return f"{clients}, {per_node} per node" if per_node else clients
 
     @cached_property
     def common_parameters(self) -> Parameters:

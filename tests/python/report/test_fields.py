@@ -27,7 +27,7 @@ ELSEWHERE = {
     "files": TABLES,
     "first_done_s": "the rate until then is shown",
     "involuntary_switches": "those of the nodes are shown",
-    "nodes": "the number of nodes is that of the run",
+    "nodes": "a column where they differ, and here all of them change alike",
     "ranks_per_node_max": TABLES,
     "ranks_per_node_min": TABLES,
     "served_by_storage": "the bytes that storage served are shown, and their share",

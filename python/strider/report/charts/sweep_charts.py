@@ -1,4 +1,4 @@
-"""Charts of what was swept besides the transfer size: rate against clients and servers, and heat maps.
+"""Charts of what was swept besides the transfer size: rate against clients, nodes, servers; heat maps.
 
 Where transfer sizes are swept as well, lines are drawn at a few of them; heat maps show all.
 """
@@ -37,6 +37,31 @@ Place = Callable[[OperationSummary], int]
 def client_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[Chart]:
     """Rate against the number of clients, one chart for each operation and for a few transfer sizes."""
     return _count_charts(summaries, facets, "clients", lambda summary: summary.case.clients)
+
+
+def node_charts(summaries: Sequence[OperationSummary]) -> list[Chart]:
+    """Rate against the number of nodes that cases ask for, with as many ranks on each, or in all."""
+    own = [summary for summary in drawn(summaries) if _asked(summary.case, "nodes")]
+    facets = Facets.of([_without_nodes(summary.case) for summary in own])
+    groups = {
+        s.case.number: ", ".join(filter(None, [facets.group[s.case.number], _fixed(s.case)])) for s in own
+    }
+    by_ranks = replace(facets, group=groups)
+    return _count_charts(own, by_ranks, "nodes", lambda summary: _asked(summary.case, "nodes"))
+
+
+def _asked(case: Case, name: str) -> int:
+    return int(case.common_parameters.get(name) or 0)
+
+
+def _fixed(case: Case) -> str:
+    """What does not change with the nodes: the ranks of each, or of all."""
+    per_node = _asked(case, "per_node")
+    return f"{per_node} per node" if per_node else plural(case.clients, "client")
+
+
+def _without_nodes(case: Case) -> Case:
+    return case.model_copy(update={"nodes": 0, "per_node": 0})
 
 
 def server_charts(summaries: Sequence[OperationSummary], facts: InterfaceFacts) -> list[Chart]:

@@ -1,4 +1,4 @@
-"""Rate against the number of clients, or of servers: one line per interface."""
+"""Rate against the number of clients, nodes or servers: one line per interface."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from strider.report.figures import rate_lines
 from strider.report.figures.points import Point
 from strider.report.figures.style import Ends, SeriesStyle
 
-Counted = Literal["clients", "servers"]
+Counted = Literal["clients", "nodes", "servers"]
 
 
 def figure(
@@ -21,7 +21,7 @@ def figure(
     """A line chart with a logarithmic (base 2) axis of numbers and whiskers at each point.
 
     Args:
-        points: Of one operation and transfer size, each with its number of clients or servers.
+        points: Of one operation and transfer size, each with its number of clients, nodes or servers.
         counted: What is counted.
         look: Style of each series.
         ends: Lowest and highest rate of all charts that are to be compared.

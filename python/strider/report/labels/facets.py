@@ -9,7 +9,7 @@ A chart or table compares cases along four facets:
   interfaces that vary between named cases alone belong to the names (`case 2, vector, holes 10 unmapped`), so
   that a series is the same in all groups. A name with several interfaces has none: they would label the rows
   of the other interfaces, too;
-- clients and operation;
+- clients, with the nodes that follow from their number, and operation;
 - the transfer size.
 
 What does not vary but is no default is said once, in `constants`: it may decide the numbers all the same.
@@ -31,7 +31,7 @@ _BARE = frozenset({"none", "auto", "default", "on", "off", "all", "any"})
 #: Words around the values of the parameters that every case has.
 _PHRASES = {
     "placement": "{}",
-    "nodes": "{} nodes",
+    "nodes": "nodes {}",
     "per_node": "{} per node",
     "start": "starts after {}",
     "order": "{} order",
@@ -83,7 +83,7 @@ class Facets:
         chosen = _chosen(cases, _common)
         common: dict[int, list[str]] = {}
         for same in _by(cases, lambda case: case.name).values():
-            common |= _varying_parts(same, _common, _chosen(same, _common) - chosen)
+            common |= _varying_parts(same, _common_without_nodes(same), _chosen(same, _common) - chosen)
         names = {case.name for case in cases}
         # The one kind of tree that all have is said where it is needed to say anything.
         one_tree = all(case.is_metadata for case in cases) and len({case.shape_name for case in cases}) == 1
@@ -234,6 +234,23 @@ def _common(case: Case) -> Options:
         if name not in ("clients", "group", *OF_MOUNT)  # a case of a group has its name
         and OF_OPERATION.get(name, case.operations[0]) in case.operations
     }
+
+
+def _common_without_nodes(cases: Sequence[Case]) -> Callable[[Case], Options]:
+    """What every case has, without nodes and ranks per node that follow from the number of clients.
+
+    They have columns of their own; as a facet they would cut each line of a chart into single points.
+    """
+    hidden: set[str] = set()
+    for name in ("nodes", "per_node"):
+        seen: defaultdict[tuple[int, str], set[str]] = defaultdict(set)
+        for case in cases:
+            own = {key: one.value for key, one in _common(case).items() if key not in hidden}
+            value = own.pop(name, None)
+            seen[case.clients, json.dumps(own, sort_keys=True)].add(repr(value))
+        if all(len(values) == 1 for values in seen.values()):
+            hidden.add(name)
+    return lambda case: {name: one for name, one in _common(case).items() if name not in hidden}
 
 
 def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case], Options]:

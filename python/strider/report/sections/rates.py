@@ -14,7 +14,7 @@ from functools import partial
 from strider.report.blocks import Block, Chart, Charts, Fold, Section, Text
 from strider.report.charts import data_latencies
 from strider.report.charts.rates import bar_charts, line_charts, transfer_sizes
-from strider.report.charts.sweep_charts import client_charts, heat_maps, server_charts
+from strider.report.charts.sweep_charts import client_charts, heat_maps, node_charts, server_charts
 from strider.report.labels.facets import Facets
 from strider.report.results.interface_facts import InterfaceFacts
 from strider.report.results.results import Results
@@ -44,7 +44,10 @@ class _Part:
 
 
 def _page(results: Results) -> list[Block]:
-    """Returns the groups with their charts; groups with a single transfer size are merged."""
+    """Returns the groups with their charts; groups with a single transfer size are merged.
+
+    Charts against nodes come last: they compare groups.
+    """
     parts = _parts(results)
     groups_open = len(parts) if len(parts) <= _OPEN_GROUPS else 1
     return [
@@ -66,6 +69,7 @@ def _page(results: Results) -> list[Block]:
             _anchor(results, position),
         )
         for position, (part, one) in enumerate(zip(parts, _drawn(parts), strict=True))
+        if part.summaries or one.charts or one.left_out
     ]
 
 
@@ -163,7 +167,12 @@ def _parts(results: Results) -> list[_Part]:
     if single:
         title = "Single transfer size" if swept else "By interface"
         parts.append(_part(title, single, [partial(bar_charts, single, facets)], facets, facts))
-    return parts
+    charts = [partial(node_charts, summaries)]
+    return [*parts, _Part("By nodes", [], [], charts, list)] if _nodes_vary(summaries) else parts
+
+
+def _nodes_vary(summaries: Sequence[OperationSummary]) -> bool:
+    return len({summary.case.common_parameters.get("nodes") for summary in summaries}) > 1
 
 
 def _part(

@@ -26,6 +26,8 @@ from strider.units import format_bytes
 
 #: Values of an axis in the summary.
 _MOST_VALUES = 40
+_SEATS = {"placement": "placement", "nodes": "nodes", "ranks per node": "per_node"}
+"""Name of each axis of placement, with its key."""
 
 
 def _page(results: Results) -> list[Block]:
@@ -100,9 +102,16 @@ def _axes(cases: Sequence[Case], facets: Facets) -> list[tuple[str, str]]:
         "tree and its conditions": groups[True],
         "transfer": [format_bytes(size) for size in sizes],
         "clients": [str(count) for count in sorted({case.clients for case in cases})],
+        **{name: _seats(cases, key) for name, key in _SEATS.items()},
         "operation": list(dict.fromkeys(name for case in cases for name in case.operations)),
     }
     return [(name, _joined([*values])) for name, values in axes.items() if values]
+
+
+def _seats(cases: Sequence[Case], key: str) -> list[str]:
+    """Returns the values of a key of placement where they differ; none where a single value is used."""
+    values = dict.fromkeys(case.common_parameters.get(key) for case in cases)
+    return [str(value or "any") for value in values] if len(values) > 1 else []
 
 
 def _joined(values: Sequence[str]) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from strider.report.blocks import Block, Table, Text
 from strider.report.labels.facets import Facets
 from strider.report.results.references import Reference
+from strider.report.tables import seating
 from strider.report.tables.data import section_starts
 from strider.report.tables.metadata import case_labels, format_operations
 from strider.report.words.numbers import NOTHING, significant
@@ -73,7 +74,7 @@ def of_data(
     shown = dict(sorted(cells.items(), key=lambda item: _position(item[0], facets))[:MAXIMUM_ROWS])
     left_out = len(cells) - MAXIMUM_ROWS
     more = [Text(f"… {left_out} more rows: see the report", "caption")] if left_out > 0 else []
-    return [Text(caption, "bold"), _table(caption, shown, columns), *more]
+    return [Text(caption, "bold"), _table(caption, shown, columns, _nodes_of_clients(summaries)), *more]
 
 
 def _cells_by_transfer(
@@ -133,7 +134,7 @@ def _best_cell(summary: OperationSummary) -> str:
     return f"{significant(summary.rate.centre)} @ {format_bytes(transfer)}"
 
 
-def _table(caption: str, cells: _Cells, columns: Sequence[_Column]) -> Table:
+def _table(caption: str, cells: _Cells, columns: Sequence[_Column], nodes: Mapping[int, str]) -> Table:
     rows = list(cells)
     heads = {"pattern": 0, "transfer": 2, "interface": 1}
     varying = {name: index for name, index in heads.items() if len({row[index] for row in rows}) > 1}
@@ -141,7 +142,7 @@ def _table(caption: str, cells: _Cells, columns: Sequence[_Column]) -> Table:
         caption,
         [
             *((name, "") for name in varying),
-            *(_head(column) for column in columns),
+            *(_head(column, nodes) for column in columns),
         ],
         [
             [
@@ -156,10 +157,19 @@ def _table(caption: str, cells: _Cells, columns: Sequence[_Column]) -> Table:
     )
 
 
-def _head(column: _Column) -> tuple[str, str]:
+def _nodes_of_clients(summaries: Sequence[OperationSummary]) -> dict[int, str]:
+    """Returns the nodes of each number of clients, for headings; empty where they do not follow from it."""
+    if "nodes" not in seating.columns(summaries):
+        return {}
+    found = {(summary.case.clients, seating.nodes(summary)) for summary in summaries if summary.samples}
+    words = {clients: f"\non {plural(int(nodes), 'node')}" for clients, nodes in found}
+    return words if len(words) == len(found) else {}
+
+
+def _head(column: _Column, nodes: Mapping[int, str]) -> tuple[str, str]:
     operation, clients, kind = column
     further = {_COMPARABLE: ", MB/s\nwithout open", _PUBLISHED: ",\npublished"}
-    return operation + further.get(kind, ""), plural(clients, "client")
+    return operation + further.get(kind, ""), plural(clients, "client") + nodes.get(clients, "")
 
 
 def _row_text(row: _Row, index: int, previous: _Row | None) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from strider.report.blocks import Table
 from strider.report.labels.facets import Facets
+from strider.report.tables import seating
 from strider.report.tables.data import format_transfer, section_starts
 from strider.report.words.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.words.trust import trust_cell, trust_letter
@@ -75,6 +76,7 @@ def label_columns(summaries: Sequence[OperationSummary], facets: Facets) -> list
     varying = [
         Column("interface", "", lambda row: facets.series[row.summary.case.number]),
         Column("clients", "", lambda row: str(row.summary.case.clients)),
+        *(Column(name, "", _of_summary(cell)) for name, cell in seating.columns(summaries).items()),
         Column("conditions", "", lambda row: facets.group[row.summary.case.number]),
     ]
     differing = [c for c in varying if len({c.cell(Row(summary)) for summary in summaries}) > 1]
@@ -82,6 +84,10 @@ def label_columns(summaries: Sequence[OperationSummary], facets: Facets) -> list
     if len(set(names)) < len(names):  # cases that differ only in their lists of operations
         differing.append(Column("case", "", lambda row: str(row.summary.case.number)))
     return [Column("operation", "", lambda row: row.name), *differing]
+
+
+def _of_summary(cell: seating.Cell) -> Callable[[Row], str]:
+    return lambda row: cell(row.summary)
 
 
 def sized_labels(summaries: Sequence[OperationSummary], facets: Facets) -> list[Column]:
@@ -109,6 +115,10 @@ def case_labels(summaries: Sequence[OperationSummary], facets: Facets) -> dict[i
 def _label_of(column: str, text: str) -> str:
     if column == "clients":
         return plural(int(text), "client")
+    if column == "nodes":
+        return "nodes unknown" if text == NOTHING else plural(int(text), "node")
+    if column == "per node":
+        return f"{text} per node"
     return f"case {text}" if column == "case" else text
 
 
