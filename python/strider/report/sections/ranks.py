@@ -6,7 +6,9 @@ from strider.report.blocks import Block, Charts, Fold, Section, Text
 from strider.report.charts import timelines
 from strider.report.charts.rank_maps import rank_map_of
 from strider.report.results.results import Results
+from strider.report.words.elsewhere import elsewhere_sentences
 from strider.report.words.wording import plural
+from strider.statistics.elsewhere import read_elsewhere
 from strider.store import Timeline, load_events
 
 #: Charts over time are open initially up to this number.
@@ -14,7 +16,11 @@ _OPEN_CHARTS = 4
 
 
 def _page(results: Results) -> list[Block]:
-    return [*_ranks(results), *_time(results)]
+    return [*_elsewhere(results), *_ranks(results), *_time(results)]
+
+
+def _elsewhere(results: Results) -> list[Block]:
+    return [Text(line) for line in elsewhere_sentences(results.run, read_elsewhere(results.run))]
 
 
 def _ranks(results: Results) -> list[Block]:
@@ -35,4 +41,4 @@ def _time(results: Results) -> list[Block]:
     return [Fold(title, [*caption, Charts(charts)], len(charts) <= _OPEN_CHARTS)]
 
 
-SECTION = Section("ranks", "Ranks and timelines", _page)
+SECTION = Section("ranks", "Ranks and timelines", _page, _elsewhere)
