@@ -88,20 +88,23 @@ def _limit(job: "Job", file: Path, options: "RunOptions") -> _Limit:
 def _begin_or_resume(job: "Job", file: Path, options: "RunOptions", limit: _Limit) -> None:
     from strider.cli.resume import resume_directory
     from strider.cli.running import run_suite
-    from strider.jobs import ended_earlier
+    from strider.jobs import ended_earlier, has_ended_last, note_process
     from strider.launch.rundir import RunDirectory
 
     if not ended_earlier(job):
         raise StriderError(f"another part of job {job.id} runs: wait for its end", ExitCode.CANNOT_RUN)
     if not (job.run / "run.json").is_file():
         _remove_unfinished(job.run)
+        note_process(job)
         limited = [f"suite.time_limit={limit.seconds:.12g}s"] if limit.seconds else []
         settings = [*options.settings, *limited]
         run_suite(file, replace(options, settings=settings, run_id=job.record.run, store=job.store))
         return
     directory = RunDirectory(job.record.run, job.run)
     _wait_for_earlier(directory)
-    resume_directory(directory, limit.seconds, anyway=True, is_over=_is_over(job), quiet=options.quiet)
+    is_over = has_ended_last(job)
+    note_process(job)
+    resume_directory(directory, limit.seconds, anyway=True, is_over=is_over, quiet=options.quiet)
 
 
 def _remove_unfinished(directory: Path) -> None:
@@ -149,14 +152,6 @@ def _wait_for_earlier(directory: "RunDirectory") -> None:
     end = time.monotonic() + _PATIENCE_S
     while is_held(directory) and time.monotonic() < end:
         time.sleep(_POLL_S)
-
-
-def _is_over(job: "Job") -> bool:
-    """Returns whether the scheduler has ended whatever executed the run last, on whichever node."""
-    from strider.store.load import read_json
-
-    before = job.record.continues
-    return before is None or _part(job) > 1 or read_json(job.run / "run.json").get("process") == before
 
 
 def _withdraw_rest(job: "Job", limit: _Limit) -> None:

@@ -230,7 +230,7 @@ def _continuation(name: str, store: Path, options: "JobOptions", jobs: int | Non
         StriderError: It is complete, under way, or cannot be resumed.
     """
     from strider.cli.resume import require_missing
-    from strider.jobs import Order, condition, estimated_s, find, jobs_needed
+    from strider.jobs import Order, condition, estimated_s, find, has_ended_last, jobs_needed
     from strider.launch.rundir import RunDirectory
     from strider.store import resolve
 
@@ -243,7 +243,8 @@ def _continuation(name: str, store: Path, options: "JobOptions", jobs: int | Non
         raise StriderError(
             f"job {before.id} of this run is {now.state}: wait for its end, or strider cancel {before.id}"
         )
-    info, checked = require_missing(directory, is_over=before is not None)
+    is_over = before is not None and has_ended_last(before)
+    info, checked = require_missing(directory, is_over=is_over)
     plan = checked.suite.plan
     options.on_each_node(plan.ranks)
     return Order(

@@ -9,7 +9,7 @@ from strider.errors import ExitCode, StriderError
 from strider.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from rich.console import Console
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from strider.jobs import Condition, Job
 
 QUEUE_POLL_S = 2.0
+_MOST_LINES = 8
 _LOOK_S = 5.0
 """Interval in seconds of questions to the scheduler while a run is followed."""
 
@@ -158,16 +159,40 @@ def _result(job: "Job", console: "Console") -> int:
     from strider.jobs.condition import has_run
 
     if has_run(job):
-        return _ended(job.run, console)
-    for line in job.output.splitlines()[-8:]:
-        console.print(f"  {printable(line.expandtabs())}", highlight=False, markup=False, soft_wrap=True)
+        code = _ended(job.run, console)
+        if not _is_complete(job.run):
+            _print_complaint(job, console)
+        return code
+    _print_lines(job.output.splitlines(), console)
     return int(ExitCode.CANNOT_RUN)
+
+
+def _print_complaint(job: "Job", console: "Console") -> None:
+    """Prints the errors of the last part with any; a run that was not resumed has none of them."""
+    part, lines = job.complaint()
+    if not part:
+        return
+    numbers = job.record.numbers
+    which = f"part {part} of {len(numbers)}" if len(numbers) > 1 else "the job"
+    head = f"{which} ({job.record.options.executor} {numbers[part - 1]}) printed:"
+    console.print(head, highlight=False, markup=False, soft_wrap=True)
+    _print_lines(lines, console)
+
+
+def _print_lines(lines: "Sequence[str]", console: "Console") -> None:
+    for line in lines[-_MOST_LINES:]:
+        console.print(f"  {printable(line.expandtabs())}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _is_complete(directory: "Path") -> bool:
+    from strider.cli.resume import is_complete
+    from strider.launch.rundir import RunDirectory
+
+    return is_complete(RunDirectory(directory.name, directory))
 
 
 def _ended(directory: "Path", console: "Console") -> int:
     """Prints how a run ended, and what is missing; returns its exit code."""
-    from strider.cli.resume import is_complete
-    from strider.launch.rundir import RunDirectory
     from strider.store.load import read_json
     from strider.store.runs import summarize
 
@@ -175,7 +200,7 @@ def _ended(directory: "Path", console: "Console") -> int:
     name = printable(directory.name)
     line = f"run {name}: {printable(summary.shown_status)}; see strider show {name}"
     console.print(line, highlight=False, markup=False, soft_wrap=True)
-    if not is_complete(RunDirectory(directory.name, directory)):
+    if not _is_complete(directory):
         missing = f"repetitions are missing: strider submit --resume {name} measures them"
         console.print(missing, highlight=False, markup=False, soft_wrap=True)
     return int(read_json(directory / "run.json").get("exit_code", ExitCode.CANNOT_RUN))

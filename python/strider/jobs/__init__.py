@@ -8,7 +8,7 @@ of one job of the scheduler, several of them run after one another, and each res
 from strider.jobs.cancelling import Cancelled, cancel, cancel_rest
 from strider.jobs.condition import Condition, condition, conditions
 from strider.jobs.following import follow, planned_state
-from strider.jobs.inside import ended_earlier, interrupted_on_request
+from strider.jobs.inside import ended_earlier, has_ended_last, interrupted_on_request, note_process
 from strider.jobs.options import JobOptions, estimated_s, jobs_needed, parse_options
 from strider.jobs.record import Job, all_jobs, find, read
 from strider.jobs.submission import Order, example, submit
@@ -29,8 +29,10 @@ __all__ = [
     "example",
     "find",
     "follow",
+    "has_ended_last",
     "interrupted_on_request",
     "jobs_needed",
+    "note_process",
     "parse_options",
     "planned_state",
     "read",

@@ -1,14 +1,21 @@
 """The part of a job that works inside it: ends its run on request, and knows its earlier parts."""
 
+import json
 import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
 from types import FrameType
+from typing import Any
 
-from strider.jobs.record import Job
+from strider.jobs.record import Job, cannot_write
+from strider.text_file import open_below
 
 POLL_S = 1.0
+_PROCESSES = "processes"
+_MOST_BYTES = 1 << 26
 
 
 @contextmanager
@@ -37,6 +44,49 @@ def interrupted_on_request(job: Job) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+
+
+def note_process(job: Job) -> None:
+    """Notes in the job's folder that this process executes the run.
+
+    Raises:
+        StriderError: The store is not writable.
+    """
+    from strider.launch.folder import this_process
+
+    line = json.dumps(asdict(this_process(job.record.run))) + "\n"
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        with os.fdopen(os.open(job.folder / _PROCESSES, flags, 0o600), "w", encoding="utf-8") as file:
+            file.write(line)
+    except OSError as error:
+        raise cannot_write(job.folder, error) from error
+
+
+def has_ended_last(job: Job) -> bool:
+    """Returns whether the process that executed the run last is known to have ended, on whichever node.
+
+    To be asked when no part of the job runs but this one: then the processes of the parts have ended, and the
+    one that was there at the submission, which was checked. Any other may go on: a user can resume the run
+    while parts wait.
+    """
+    from strider.launch.resume import CLAIM
+
+    known = [job.record.continues, *_documents(job.folder, _PROCESSES)]
+    last = [one.get("process") for one in _documents(job.run, "run.json", whole=True)]
+    claims = _documents(job.run, CLAIM, whole=True)
+    return bool(last) and all(one is not None and one in known for one in [*last, *claims])
+
+
+def _documents(folder: Path, name: str, *, whole: bool = False) -> list[dict[str, Any]]:
+    """Returns the JSON objects of a file, one on each line or one in all; without those that are damaged."""
+    found = []
+    with suppress(OSError), open_below(folder, name) as file:
+        content = file.read(_MOST_BYTES)
+        for text in [content] if whole else content.splitlines():
+            with suppress(ValueError):
+                found.append(json.loads(text))
+    return [one for one in found if isinstance(one, dict)]
 
 
 def ended_earlier(job: Job) -> bool:

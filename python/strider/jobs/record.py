@@ -23,6 +23,8 @@ RECORD = "job.json"
 CANCELLED = "cancelled"
 """File of a job's folder: the run is to end, and no further job is to begin."""
 _OUTPUT_BYTES = 1 << 14
+_ERROR = re.compile(r"^strider: |\berror\b", re.IGNORECASE)
+"""Lines of an error: of Strider, or of a scheduler or launcher."""
 _RECORD_BYTES = 1 << 20
 _ID = re.compile(r"[0-9a-f]{12}")
 _RUN_ID = re.compile(r"[0-9]{4}(-[0-9]{2}){2}-[0-9]{6}-[A-Za-z0-9][A-Za-z0-9._+-]{0,63}-[a-z0-9]{4}")
@@ -127,6 +129,14 @@ class Job:
     def outputs(self, number: int) -> tuple[Path, Path]:
         """Files of stdout and stderr of its k-th job of the scheduler, from 1."""
         return self.folder / f"output-{number}", self.folder / f"errors-{number}"
+
+    def complaint(self) -> tuple[int, list[str]]:
+        """Returns its last part that printed errors, from 1, with these lines; 0 without any."""
+        for number in range(len(self.record.numbers), 0, -1):
+            lines = [line for line in _end_of(self.outputs(number)[1]).splitlines() if _ERROR.search(line)]
+            if lines:
+                return number, lines
+        return 0, []
 
     @property
     def output(self) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from strider.launch.deaths import end_of, is_lost
 from strider.launch.process import EngineProcess
-from strider.launch.slurm_nodes import Asking, Connections, end_step, lost_nodes, srun_of
+from strider.launch.slurm_nodes import Asking, Connections, end_step, lost_nodes, proven_lost, srun_of
 from strider.launch.state import RunState, Unanswered
 from strider.processes import descendants
 
@@ -20,7 +20,7 @@ PAUSE_S = 10.0
 class LossWatch:
     """Looks for a lost node or rank: in the output of the launcher, and by asking the nodes of a Slurm step.
 
-    A node that does not answer is lost if also its connection to `srun` ended, or if it does not answer twice
+    A node is lost if it cannot be reached and a connection of `srun` ended, or if it twice does not answer
     while the run makes no progress: Slurm can restart its daemon on a node whose ranks go on.
 
     Attributes:
@@ -67,12 +67,12 @@ class LossWatch:
 
     def _conclude(self, now_s: float, asking: Asking, state: RunState) -> bool:
         """Returns whether a node is lost."""
-        lost = lost_nodes(asking.answers)
-        names, before = frozenset(answer.node for answer in lost), self._silent
+        names, before = frozenset(answer.node for answer in lost_nodes(asking.answers)), self._silent
         self._asking, self._silent = None, names
         self._next_question_s = now_s + (0.0 if names else PAUSE_S)
         is_silent = now_s - state.last_progress > SILENCE_S
-        if asking.step is None or not names or not (self._is_dropped or (is_silent and names <= before)):
+        lost = proven_lost(asking.answers, before, is_dropped=self._is_dropped, is_silent=is_silent)
+        if asking.step is None or not lost:
             self._is_dropped = self._is_dropped and bool(names)
             return False
         state.unanswered = Unanswered([answer.node for answer in lost], lost[0].reason)

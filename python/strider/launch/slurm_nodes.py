@@ -97,6 +97,27 @@ def lost_nodes(answers: Collection[Answer]) -> list[Answer]:
     return [*(answer for answer in answers if answer.kind == "unreachable"), *late]
 
 
+def proven_lost(
+    answers: Collection[Answer], before: Collection[str], *, is_dropped: bool, is_silent: bool
+) -> list[Answer]:
+    """Returns the nodes that are proven to be lost.
+
+    A connection of `srun` that ended does not say which node had it. It is evidence only against a node that
+    cannot be reached: one that is late may be slow while another one is lost.
+
+    Args:
+        answers: The answers of all nodes.
+        before: Names of the nodes that were lost by the previous answers.
+        is_dropped: Whether a connection of `srun` ended.
+        is_silent: Whether the run makes no progress.
+    """
+    return [
+        answer
+        for answer in lost_nodes(answers)
+        if (is_dropped and answer.kind == "unreachable") or (is_silent and answer.node in before)
+    ]
+
+
 @dataclass
 class Asking:
     """A question to all nodes of a step, in threads of its own.

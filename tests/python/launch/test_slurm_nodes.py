@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from strider.launch.slurm_nodes import Answer, Connections, lost_nodes
+from strider.launch.slurm_nodes import Answer, Connections, lost_nodes, proven_lost
 
 PROMPT = Answer("n1", "answers", 0.3)
 SLOW = Answer("n1", "answers", 9.0)
@@ -39,6 +39,37 @@ UNKNOWN = Answer("n3", "unknown", 1.0)
 )
 def test_a_node_is_lost_only_if_others_answer(answers: list[Answer], lost: list[str]) -> None:
     assert [answer.node for answer in lost_nodes(answers)] == lost
+
+
+OTHER_LATE = Answer("n4", "late", 16.0)
+
+
+@pytest.mark.parametrize(
+    ("answers", "before", "is_dropped", "is_silent", "proven"),
+    [
+        ([PROMPT, GONE, OTHER_LATE], [], True, False, ["n3"]),
+        ([PROMPT, OTHER_LATE], [], True, True, []),
+        ([PROMPT, OTHER_LATE], ["n4"], False, True, ["n4"]),
+        ([PROMPT, GONE, OTHER_LATE], ["n4"], False, True, ["n4"]),
+        ([PROMPT, OTHER_LATE], ["n4"], True, False, []),
+        ([PROMPT, GONE], [], False, True, []),
+        ([PROMPT], ["n3"], True, True, []),
+    ],
+    ids=[
+        "the node that cannot be reached, not the late one",
+        "a connection does not say which node is late",
+        "twice late while nothing proceeds",
+        "each node by itself",
+        "late while the run goes on",
+        "without a connection that ended, once is not enough",
+        "a node that answers again",
+    ],
+)
+def test_a_node_is_named_only_by_evidence_against_itself(
+    answers: list[Answer], before: list[str], is_dropped: bool, is_silent: bool, proven: list[str]
+) -> None:
+    found = proven_lost(answers, before, is_dropped=is_dropped, is_silent=is_silent)
+    assert [answer.node for answer in found] == proven
 
 
 def test_a_connection_that_ends_is_noticed_but_not_one_that_came_for_a_moment() -> None:
