@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from strider.cli.options import (
+    BindOption,
     HostfileOption,
     HostsOption,
     JsonOption,
@@ -33,6 +34,7 @@ def ior(
     hostfile: HostfileOption = None,
     nodes: NodesOption = None,
     per_node: PerNodeOption = None,
+    bind: BindOption = None,
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -47,7 +49,7 @@ def ior(
     from strider.importers.ior import read_command
     from strider.launch.launchers import places_of
 
-    places = places_of(hosts, hostfile, nodes, per_node)
+    places = places_of(hosts, hostfile, nodes, per_node, bind)
     imported = read_command(
         arguments or [], importing.surroundings(tasks, tasks_per_node, places, keeps_files=suite is None)
     )

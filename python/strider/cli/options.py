@@ -93,6 +93,15 @@ PerNodeOption = Annotated[
         help="Ranks on each node. With --nodes N and without -n, the run has N times M clients.",
     ),
 ]
+BindOption = Annotated[
+    str | None,
+    typer.Option(
+        "--bind",
+        metavar="none|core|numa",
+        help="Bind each rank to a core, to the cores of a NUMA node, or to none (default: as the launcher "
+        "does).",
+    ),
+]
 CountersOption = Annotated[
     str,
     typer.Option(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from strider.cli.options import (
+    BindOption,
     ClientsOption,
     HostfileOption,
     HostsOption,
@@ -77,6 +78,7 @@ def plan(
     hostfile: HostfileOption = None,
     nodes: NodesOption = None,
     per_node: PerNodeOption = None,
+    bind: BindOption = None,
     extents: ExtentsOption = None,
     rank: RankOption = 0,
     operation: OperationOption = None,
@@ -101,7 +103,7 @@ def plan(
     from strider.suite import Changes, load, locate
 
     engine = engines.find()
-    places = places_of(hosts, hostfile, nodes, per_node)
+    places = places_of(hosts, hostfile, nodes, per_node, bind)
     options = RunOptions(settings or [], target, clients, launcher, places=places)
     changes = Changes(options.settings, target, clients_of(options))
     loaded = load(locate(suite), engine.description, changes, "several")
@@ -114,7 +116,7 @@ def plan(
     else:
         _print_table(checked, engine, _rates(checked, engine, probe, assume_rate, assume_operations))
         tell_sizes(sized.sentences, output())
-        if places.are_given or launcher != "mpiexec":
+        if places.are_given or places.bind or launcher != "mpiexec":
             tell_sizes([f"start: {_start(engine, options, checked.suite.plan.ranks)}"], output())
 
 

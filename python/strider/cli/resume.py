@@ -1,5 +1,6 @@
 """`strider resume`: measures what a run has not measured yet."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,6 +8,7 @@ import typer
 
 from strider.cli.options import (
     LATEST,
+    BindOption,
     HostfileOption,
     HostsOption,
     JsonOption,
@@ -56,6 +58,7 @@ def resume(
     hostfile: HostfileOption = None,
     nodes: NodesOption = None,
     per_node: PerNodeOption = None,
+    bind: BindOption = None,
     order: Annotated[str | None, typer.Option("--order", hidden=True)] = None,
     confine: Annotated[str | None, typer.Option("--confine", hidden=True)] = None,
     within: Annotated[list[Path] | None, typer.Option("--within", hidden=True)] = None,
@@ -79,7 +82,7 @@ def resume(
     resume_directory(
         RunDirectory(path.name, path),
         _seconds(time_limit),
-        places_of(hosts, hostfile, nodes, per_node),
+        places_of(hosts, hostfile, nodes, per_node, bind),
         confine,
         within,
         anyway=anyway,
@@ -203,7 +206,8 @@ def _places(typed: "Places", options: dict[str, Any]) -> "Places":
     """Returns the places on the command line, or those of the run."""
     from strider.launch.launchers import Places
 
-    return typed if typed.are_given else Places.from_json(options.get("places") or Places().to_json())
+    recorded = Places.from_json(options.get("places") or Places().to_json())
+    return replace(typed if typed.are_given else recorded, bind=typed.bind or recorded.bind)
 
 
 def _bounds(within: "Sequence[Path | str] | None") -> list[Path]:

@@ -8,6 +8,7 @@ import typer
 
 from strider.cli.compare import FailOnOption, PageOption, ThresholdOption
 from strider.cli.options import (
+    BindOption,
     CeilingsOption,
     ClientsOption,
     ConfineOption,
@@ -76,6 +77,7 @@ def run(
     hostfile: HostfileOption = None,
     nodes: NodesOption = None,
     per_node: PerNodeOption = None,
+    bind: BindOption = None,
     counters: CountersOption = "all",
     ceilings: CeilingsOption = "all",
     observe: ObserveOption = None,
@@ -127,7 +129,7 @@ def run(
         observe_engine,
         confine,
         within or [],
-        places_of(hosts, hostfile, nodes, per_node),
+        places_of(hosts, hostfile, nodes, per_node, bind),
     )
     _check_capacity(find_capacity, against, targets)
     if against is not None:

@@ -96,6 +96,78 @@ def test_open_mpi_is_allowed_to_run_as_root_only_for_root(
     assert ("OMPI_ALLOW_RUN_AS_ROOT" in choose("mpiexec", OPEN_MPI).environment) is allowed
 
 
+BINDINGS = [
+    ("mpiexec", MPICH, ["-bind-to none", "-bind-to core", "-bind-to numa"]),
+    ("mpiexec", CRAY, ["--cpu-bind none", "--cpu-bind core", "--cpu-bind numa"]),
+    (
+        "mpiexec",
+        OPEN_MPI,
+        ["--bind-to none", "--bind-to core:overload-allowed", "--bind-to numa:overload-allowed"],
+    ),
+    ("srun", MPICH, ["--cpu-bind=none", "--cpu-bind=cores", "--cpu-bind=ldoms"]),
+    ("pals", CRAY, ["--cpu-bind none", "--cpu-bind core", "--cpu-bind numa"]),
+    (
+        "flux",
+        MPICH,
+        ["-o cpu-affinity=off", "-o cpu-affinity=per-task", "flux run cannot bind ranks to numa"],
+    ),
+    (
+        "jsrun",
+        MPICH,
+        ["-b none", "-b packed:1", "jsrun cannot bind ranks to numa: it takes --bind none or core"],
+    ),
+]
+"""Words of each launcher for none, core and numa; or its refusal."""
+
+
+@pytest.mark.parametrize(("launcher", "mpi", "words"), BINDINGS)
+def test_each_launcher_binds_by_words_of_its_own(
+    launcher_program: Program, launcher: str, mpi: Mpi, words: list[str]
+) -> None:
+    launcher_program(launcher)
+    unbound = choose(launcher, mpi).command(4)
+    for bind, expected in zip(("none", "core", "numa"), words, strict=True):
+        chosen = choose(launcher, mpi, places_of(bind=bind))
+        if "cannot" in expected:
+            with pytest.raises(StriderError, match=expected):
+                chosen.command(4)
+            continue
+        assert sorted(chosen.command(4)) == sorted([*unbound, *expected.split()])
+        assert chosen.once_per_node(4) == choose(launcher, mpi).once_per_node(4), "the preflight is not bound"
+
+
+def test_intel_mpi_binds_by_variables(program: Program) -> None:
+    program("mpiexec")
+    found = [choose("mpiexec", INTEL, places_of(bind=bind)).environment for bind in ("none", "core", "numa")]
+    assert found == [
+        {"I_MPI_PIN": "off"},
+        {"I_MPI_PIN": "on", "I_MPI_PIN_DOMAIN": "core"},
+        {"I_MPI_PIN": "on", "I_MPI_PIN_DOMAIN": "numa"},
+    ]
+
+
+def test_a_command_of_the_user_has_its_own_binding(program: Program) -> None:
+    program("aprun")
+    with pytest.raises(
+        StriderError, match="takes no --bind: write the option of the launcher into its command"
+    ):
+        choose("aprun -n {ranks}", MPICH, places_of(bind="core"))
+
+
+@pytest.mark.parametrize("bind", ["socket", "", "core; id"])
+def test_another_binding_is_refused(bind: str) -> None:
+    with pytest.raises(StriderError, match=r"--bind: .* is no binding: choose none, core or numa"):
+        places_of(bind=bind)
+
+
+def test_the_binding_of_a_run_is_recorded(program: Program) -> None:
+    assert Places.from_json(places_of(bind="core").to_json()) == Places(bind="core")
+    older = {name: value for name, value in Places().to_json().items() if name != "bind"}
+    assert Places.from_json(older) == Places()
+    with pytest.raises(StriderError, match=r"the places in run\.json: x is no binding"):
+        Places.from_json({**Places().to_json(), "bind": "x"})
+
+
 def test_mpich_needs_nothing(program: Program) -> None:
     program("mpiexec")
     assert choose("mpiexec", MPICH).environment == {}

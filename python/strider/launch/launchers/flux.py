@@ -1,16 +1,23 @@
 """`flux run` of the Flux Framework, within an instance."""
 
 import signal
+from collections.abc import Mapping
 
 from strider.engine import Mpi
-from strider.launch.launchers.hosts import Places, Seats
-from strider.launch.launchers.launcher import Launcher, installed, require_even
+from strider.launch.launchers.hosts import Binding, Places, Seats
+from strider.launch.launchers.launcher import Launcher, binding_words, installed, require_even
+
+_BINDINGS: Mapping[Binding, list[str]] = {
+    "none": ["-o", "cpu-affinity=off"],
+    "core": ["-o", "cpu-affinity=per-task"],
+}
 
 
 def flux(_: Mpi, places: Places) -> Launcher:
     """The launcher of Flux: `flux run -n 8 -N 2 --requires=host:a,b`.
 
-    See flux-run(1): --ntasks, --nodes, and --requires with the operator `host`. The broker starts the ranks;
+    See flux-run(1): --ntasks, --nodes, --requires with the operator `host`, and the shell option
+    `cpu-affinity`, which gives each task its own core by `per-task`. The broker starts the ranks;
     a first SIGINT only prints a hint. Not run with Strider so far.
     """
     path = installed("flux", "load Flux's module, or choose --launcher mpiexec")
@@ -26,4 +33,5 @@ def flux(_: Mpi, places: Places) -> Launcher:
 def _where(seats: Seats) -> list[str]:
     require_even(seats, "flux run")
     nodes = ["-N", str(seats.nodes)] if seats.nodes else []
-    return [*nodes, *([f"--requires=host:{','.join(seats.names)}"] if seats.hosts else [])]
+    hosts = [f"--requires=host:{','.join(seats.names)}"] if seats.hosts else []
+    return [*nodes, *hosts, *binding_words(seats, "flux run", _BINDINGS)]

@@ -3,9 +3,9 @@
 import ipaddress
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from strider.engine import Json
 from strider.errors import StriderError
@@ -21,6 +21,9 @@ _REMEDY = "write a host name or an address, such as n1, n1:4 or 10.0.0.1"
 
 _RECORDED = "the places in run.json"
 _NAME_THEM = "name them with --hosts, or with --nodes and --per-node"
+
+Binding = Literal["", "none", "core", "numa"]
+"""To what a rank is bound: nothing, a core, or the cores of a NUMA node; empty: as the launcher does."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +48,14 @@ class Seats:
         nodes: Number of nodes; None: as the launcher chooses.
         per_node: Largest number of ranks on a node; None: as the launcher chooses.
         hosts: Ranks on each named host, in the order of ranks; empty: as the launcher chooses.
+        bind: To what each rank is bound.
     """
 
     ranks: int
     nodes: int | None = None
     per_node: int | None = None
     hosts: tuple[Host, ...] = ()
+    bind: Binding = ""
 
     @property
     def names(self) -> list[str]:
@@ -77,16 +82,18 @@ class Places:
         nodes: Number of nodes, or None.
         per_node: Number of ranks on each node, or None.
         is_exact: Whether a run uses all of them; a probe uses some.
+        bind: To what each rank is bound.
     """
 
     hosts: tuple[Host, ...] = ()
     nodes: int | None = None
     per_node: int | None = None
     is_exact: bool = True
+    bind: Binding = ""
 
     @property
     def are_given(self) -> bool:
-        """Whether any of them is given."""
+        """Whether hosts or nodes are given."""
         return bool(self.hosts or self.nodes or self.per_node)
 
     @property
@@ -124,6 +131,9 @@ class Places:
         Raises:
             StriderError: They do not fit.
         """
+        return replace(self._on_nodes(ranks), bind=self.bind)
+
+    def _on_nodes(self, ranks: int) -> Seats:
         if self.hosts:
             return self._on_hosts(ranks)
         if not self.nodes and not self.per_node:
@@ -162,7 +172,7 @@ class Places:
     def to_json(self) -> dict[str, Json]:
         """Returns them for `run.json`."""
         hosts: list[Json] = [{"name": host.name, "slots": host.slots} for host in self.hosts]
-        return {"hosts": hosts, "nodes": self.nodes, "per_node": self.per_node}
+        return {"hosts": hosts, "nodes": self.nodes, "per_node": self.per_node, "bind": self.bind}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Places":
@@ -173,7 +183,8 @@ class Places:
         """
         try:
             hosts = tuple(_host_of_json(host["name"], host["slots"]) for host in data["hosts"])
-            return cls(hosts, _number_of_json(data["nodes"]), _number_of_json(data["per_node"]))
+            nodes, per_node = _number_of_json(data["nodes"]), _number_of_json(data["per_node"])
+            return cls(hosts, nodes, per_node, bind=_binding(str(data.get("bind", "")), _RECORDED))
         except (LookupError, TypeError) as error:
             raise StriderError(f"{_RECORDED} are damaged: {_NAME_THEM}") from error
 
@@ -196,8 +207,9 @@ def places_of(
     hostfile: Path | None = None,
     nodes: int | None = None,
     per_node: int | None = None,
+    bind: str | None = None,
 ) -> Places:
-    """Returns the places of the options `--hosts`, `--hostfile`, `--nodes` and `--per-node`.
+    """Returns the places of the options `--hosts`, `--hostfile`, `--nodes`, `--per-node` and `--bind`.
 
     Raises:
         StriderError: A name is not valid, or the options contradict each other.
@@ -211,7 +223,14 @@ def places_of(
         named = hosts_in(hostfile)
     if nodes and named and nodes > len(named):
         raise StriderError(f"--nodes {nodes}: {len(named)} hosts are named: name more, or reduce --nodes")
-    return Places(named, nodes, per_node)
+    return Places(named, nodes, per_node, bind="" if bind is None else _binding(bind or "-", "--bind"))
+
+
+def _binding(text: str, where: str) -> Binding:
+    for known in get_args(Binding):
+        if text == known:
+            return known  # type: ignore[no-any-return]
+    raise StriderError(f"{where}: {shortened(text)} is no binding: choose none, core or numa")
 
 
 def hosts_in(file: Path) -> tuple[Host, ...]:

@@ -3,17 +3,24 @@
 from strider.engine import Mpi
 from strider.errors import StriderError
 from strider.launch.launchers.hosts import Places, Seats
-from strider.launch.launchers.launcher import Launcher, installed
+from strider.launch.launchers.launcher import Launcher, binding_words, installed
 
 
 def jsrun(_: Mpi, places: Places) -> Launcher:
     """The launcher of LSF on IBM systems: one resource set with all cores on each node.
 
     See jsrun(1) of IBM JSM: -n resource sets, -r sets on each host, -a tasks in each set, -c cores of each
-    set. Daemons of JSM start the ranks. Not run with Strider so far.
+    set, -b binding. Daemons of JSM start the ranks. Not run with Strider so far.
     """
     path = installed("jsrun", "load the modules of LSF, or choose --launcher mpiexec")
-    return Launcher("jsrun", lambda seats: [path, *_sets(seats)], starts_ranks="by a daemon", places=places)
+    return Launcher("jsrun", lambda seats: [path, *_words(seats)], starts_ranks="by a daemon", places=places)
+
+
+def _words(seats: Seats) -> list[str]:
+    return [
+        *_sets(seats),
+        *binding_words(seats, "jsrun", {"none": ["-b", "none"], "core": ["-b", "packed:1"]}),
+    ]
 
 
 def _sets(seats: Seats) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from strider.errors import ExitCode, StriderError
-from strider.launch.launchers.hosts import Places, Seats
+from strider.launch.launchers.hosts import Binding, Places, Seats
 
 MOST_WORD_BYTES = (1 << 17) - 1
 """Largest argument that Linux passes to a program in bytes (MAX_ARG_STRLEN)."""
@@ -84,6 +84,25 @@ def require_even(seats: Seats, launcher: str) -> None:
             f"{launcher} starts as many ranks on each host, but the hosts have {_few(seats.counts)}: give "
             "all the same slots, or --per-node"
         )
+
+
+def binding_words(seats: Seats, launcher: str, words: Mapping[Binding, list[str]]) -> list[str]:
+    """Returns the words for the binding of ranks; none where no binding is given.
+
+    Args:
+        seats: The ranks.
+        launcher: Its name, for messages.
+        words: Its words for each binding that it has.
+
+    Raises:
+        StriderError: The launcher has no such binding.
+    """
+    if not seats.bind:
+        return []
+    if seats.bind not in words:
+        known = " or ".join(words) or "none of them"
+        raise StriderError(f"{launcher} cannot bind ranks to {seats.bind}: it takes --bind {known}")
+    return words[seats.bind]
 
 
 def require_no_colon(seats: Seats, launcher: str) -> None:

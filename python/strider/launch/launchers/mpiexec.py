@@ -4,13 +4,13 @@ import os
 import shutil
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from strider.engine import Mpi
 from strider.errors import StriderError
 from strider.launch.launchers import dialects
-from strider.launch.launchers.hosts import Places, Seats
+from strider.launch.launchers.hosts import Binding, Places, Seats
 from strider.launch.launchers.launcher import Launcher, installed
 
 HOST_VARIABLES = (
@@ -37,6 +37,12 @@ HYDRA_VARIABLES = (
     "HYDRA_BOOTSTRAP_EXEC",
 )
 """Environment variables by which a user chooses how MPICH's `mpiexec` reaches hosts."""
+_INTEL_BINDINGS: Mapping[Binding, Mapping[str, str]] = {
+    "": {},
+    "none": {"I_MPI_PIN": "off"},
+    "core": {"I_MPI_PIN": "on", "I_MPI_PIN_DOMAIN": "core"},
+    "numa": {"I_MPI_PIN": "on", "I_MPI_PIN_DOMAIN": "numa"},
+}
 KEEPALIVE = "-o ServerAliveInterval=5 -o ServerAliveCountMax=3 -o LogLevel=INFO"
 """Options with which `ssh` reports a host that has not answered for 20 s; at a lower level it is silent."""
 
@@ -103,10 +109,12 @@ def _environment(mpi: Mpi, places: Places) -> dict[str, str]:
     """Returns variables for what has no option.
 
     Open MPI by default refuses more ranks than cores, and root; MPICH allows both. Intel MPI ignores the
-    ranks per node inside an allocation unless a variable says otherwise.
+    ranks per node inside an allocation unless a variable says otherwise, and binds by variables (Intel MPI
+    Library Developer Reference, "Process Pinning").
     """
-    if mpi.library.startswith("Intel") and places.are_given:
-        return {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "off"}
+    if mpi.library.startswith("Intel"):
+        respect = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "off"} if places.are_given else {}
+        return {**respect, **_INTEL_BINDINGS[places.bind]}
     if not mpi.library.startswith("Open MPI"):
         return {}
     oversubscribe = {

@@ -46,6 +46,10 @@ def _require_fields(text: str, places: Places) -> None:
     Raises:
         StriderError: There is one.
     """
+    if places.bind:
+        raise StriderError(
+            f"launcher {text}: takes no --bind: write the option of the launcher into its command"
+        )
     uses_hosts, uses_nodes = "{hosts}" in text, "{nodes}" in text or "{per_node}" in text
     if places.hosts and not uses_hosts:
         raise StriderError(f"launcher {text}: uses no hosts: write {{hosts}} where it takes their names")

@@ -1,10 +1,19 @@
 """`srun` of Slurm, within an allocation."""
 
 import signal
+from collections.abc import Mapping, Sequence
 
 from strider.engine import Mpi
-from strider.launch.launchers.hosts import Places, Seats
+from strider.launch.launchers.hosts import Binding, Places, Seats
 from strider.launch.launchers.launcher import Launcher, installed
+
+_BINDINGS: Mapping[Binding, Sequence[str]] = {
+    "": [],
+    "none": ["--cpu-bind=none"],
+    "core": ["--cpu-bind=cores"],
+    "numa": ["--cpu-bind=ldoms"],
+}
+"""See srun(1), "--cpu-bind": a locality domain is a NUMA node."""
 
 
 def srun(_: Mpi, places: Places) -> Launcher:
@@ -24,6 +33,10 @@ def srun(_: Mpi, places: Places) -> Launcher:
 
 
 def _where(seats: Seats) -> list[str]:
+    return [*_BINDINGS[seats.bind], *_on_nodes(seats)]
+
+
+def _on_nodes(seats: Seats) -> list[str]:
     """See srun(1): --nodes, --ntasks-per-node, --nodelist, and --distribution=arbitrary for other counts."""
     if not seats.is_even:
         repeated = [name for name, count in zip(seats.names, seats.counts, strict=True) for _ in range(count)]
