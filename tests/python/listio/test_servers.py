@@ -104,7 +104,9 @@ def test_an_old_copy_of_a_server_is_refused_by_name(built: Engine, directory: Pa
     start_and_stop(built, directory)
     own.rename(kept)
     copy.rename(own)
-    with pytest.raises(StriderError, match=r"server-1: is in the state of start 1 .*, whose last start was 2"):
+    with pytest.raises(
+        StriderError, match=r"server-1: is in the state of start 1 .*, whose last start was 2"
+    ):
         start_and_stop(built, directory)
     shutil.rmtree(own)
     kept.rename(own)
