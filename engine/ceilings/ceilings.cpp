@@ -14,6 +14,7 @@
 #include "measure/device_stream.hpp"
 #include "measure/links.hpp"
 #include "plan/seats.hpp"
+#include "ranks/communicators.hpp"
 #include "ranks/exchange.hpp"
 #include "ranks/interrupt.hpp"
 
@@ -201,7 +202,7 @@ class Measurement {
 
   void measure_between(const std::vector<int>& leaders, NodeCeilings& mine) {
     if (!context_.nodes.counts) return;
-    MPI_Comm communicator = communicator_among(leaders);
+    MPI_Comm communicator = communicator_among(leaders, "to measure the network between nodes", waiting_);
     mine.add(
         ceiling_of("network", "MiB/s", measure_messages(context_, communicator),
                    "1 MiB MPI messages in a ring of nodes: each sends to the next and receives from the previous one"));
@@ -224,19 +225,6 @@ class Measurement {
     for (int rank = 0; rank < ranks_; ++rank)
       if (leads[static_cast<std::size_t>(rank)] != 0) leaders.push_back(rank);
     return leaders;
-  }
-
-  /// Only its members make it, so that no other rank spins.
-  static MPI_Comm communicator_among(const std::vector<int>& members) {
-    MPI_Group world = MPI_GROUP_NULL, part = MPI_GROUP_NULL;
-    MPI_Comm communicator = MPI_COMM_NULL;
-    constexpr int group_tag = 918;
-    MPI_Comm_group(MPI_COMM_WORLD, &world);
-    MPI_Group_incl(world, static_cast<int>(members.size()), members.data(), &part);
-    MPI_Comm_create_group(MPI_COMM_WORLD, part, group_tag, &communicator);
-    MPI_Group_free(&part);
-    MPI_Group_free(&world);
-    return communicator;
   }
 
   void report_nodes(const NodeCeilings& mine, std::uint64_t begin) {

@@ -2,19 +2,22 @@
 #include <mpi.h>
 
 #include "interfaces/mpi_group.hpp"
+#include "ranks/communicators.hpp"
 #include "reports/phase.hpp"
 
 namespace strider {
 
-/// The ranks that open this rank's file, for interfaces built on MPI. Collective over the task's communicator.
+/// The ranks that open this rank's file, for interfaces built on MPI. Collective over the task's communicator. Throws
+/// StallError.
 class FileGroup {
  public:
-  FileGroup(const PhaseTask& task, Cooperation cooperation, const FileAssignment& assignment) {
+  FileGroup(const PhaseTask& task, Cooperation cooperation, const FileAssignment& assignment, double stall_timeout_s) {
     if (cooperation == Cooperation::independent || task.test->sharing.kind == SharingKind::per_rank) return;
     group_.communicator = task.communicator;
     if (task.test->sharing.kind == SharingKind::shared) return;
-    MPI_Comm_split(task.communicator, static_cast<int>(assignment.file), static_cast<int>(assignment.place.rank),
-                   &group_.communicator);
+    group_.communicator =
+        split(task.communicator, static_cast<int>(assignment.file), static_cast<int>(assignment.place.rank),
+              "to open files together", {.stall_timeout_s = stall_timeout_s});
     owned_ = true;
   }
   FileGroup(const FileGroup&) = delete;

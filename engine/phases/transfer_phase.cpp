@@ -82,7 +82,7 @@ TransferWorker::TransferWorker(RunContext& context, const TransferTask& task)
              hash_numbers(test_.seed, acts_as_)),
       shape_{task.pattern->contiguous(), task.pattern->file_shift(assignment_.place) > 0},
       cooperation_(task.interface->cooperation(shape_)),
-      group_(task, cooperation_, assignment_),
+      group_(task, cooperation_, assignment_, context.stall_timeout_s),
       written_(identity_of(context, test_, assignment_.file, task.written_generation)),
       expected_(identity_of(context, test_, assignment_.file, task.expected_generation)) {
   for (std::uint32_t r = 0; cooperation_ == Cooperation::collective && r < assignment_.place.ranks; ++r)

@@ -15,6 +15,7 @@
 #include "foundation/clock.hpp"
 #include "foundation/error.hpp"
 #include "plan/seats.hpp"
+#include "ranks/communicators.hpp"
 #include "ranks/exchange.hpp"
 #include "ranks/interrupt.hpp"
 #include "repetitions/case_repetition.hpp"
@@ -65,7 +66,8 @@ std::string share_plan(const std::string& path, int rank) {
 /// Communicators of ranks of the run, made when first needed by those ranks alone.
 class Communicators {
  public:
-  /// The ranks are in the order of `seats`.
+  explicit Communicators(double stall_timeout_s) : stall_timeout_s_(stall_timeout_s) {}
+  /// The ranks are in the order of `seats`. Throws StallError.
   MPI_Comm of(const std::vector<std::uint32_t>& seats) {
     const auto [found, is_new] = made_.try_emplace(seats, MPI_COMM_NULL);
     if (is_new) found->second = make(seats);
@@ -78,22 +80,15 @@ class Communicators {
   }
 
  private:
-  static MPI_Comm make(const std::vector<std::uint32_t>& seats) {
-    MPI_Group world = MPI_GROUP_NULL, part = MPI_GROUP_NULL;
-    MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Comm make(const std::vector<std::uint32_t>& seats) const {
     const std::vector<int> ranks(seats.begin(), seats.end());
-    const auto count = static_cast<int>(ranks.size());
     int all = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &all);
-    if (count == all && std::ranges::is_sorted(ranks)) return MPI_COMM_WORLD;
-    MPI_Comm_group(MPI_COMM_WORLD, &world);
-    MPI_Group_incl(world, count, ranks.data(), &part);
-    MPI_Comm_create_group(MPI_COMM_WORLD, part, count, &communicator);
-    MPI_Group_free(&part);
-    MPI_Group_free(&world);
-    return communicator;
+    if (static_cast<int>(ranks.size()) == all && std::ranges::is_sorted(ranks)) return MPI_COMM_WORLD;
+    return communicator_among(ranks, "to begin a case together", {.stall_timeout_s = stall_timeout_s_});
   }
 
+  double stall_timeout_s_;
   std::map<std::vector<std::uint32_t>, MPI_Comm> made_;
 };
 
@@ -500,7 +495,7 @@ class Runner {
   std::int64_t origin_ns_ = 0;              ///< start of the run on rank 0's clock
   std::vector<ClockReading> first_clocks_;  ///< as found at the start of the run, with rank 0's
   Nodes run_nodes_;
-  Communicators communicators_;
+  Communicators communicators_{plan_.stall_timeout_s};
   std::int64_t began_ns_ = 0;
   std::vector<NodeInfo> earlier_nodes_;  ///< on rank 0
   std::uint64_t repetitions_ = 0;

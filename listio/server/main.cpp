@@ -219,6 +219,9 @@ int report(const std::function<int()>& work) {
   } catch (const InputError& error) {
     std::fprintf(stderr, "strider-listio-server: %s\n  %s\n", error.what(), error.remedy().c_str());
     return 2;
+  } catch (const IoError& error) {
+    std::fprintf(stderr, "strider-listio-server: %s\n  %s\n", error.what(), error.remedy().c_str());
+    return 3;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "strider-listio-server: %s\n", error.what());
     return 3;

@@ -11,13 +11,22 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <system_error>
+#include <thread>
+#include <utility>
 
 #include "foundation/error.hpp"
 
 namespace strider::listio {
 namespace {
+
+/// Of the name of an address to listen on.
+constexpr std::chrono::seconds longest_look_up{10};
 
 using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
@@ -26,20 +35,65 @@ using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
                 "check that the server runs and that its host and port can be reached");
 }
 
+/// The answer of getaddrinfo, and the thread that waits for it: the call has no time limit of its own.
+struct Answer {
+  std::mutex mutex;
+  std::condition_variable arrived;
+  bool done = false;
+  int failed = 0;
+  Addresses addresses{nullptr, ::freeaddrinfo};
+};
+
+/// 0 with the addresses, or the error number of getaddrinfo; nothing if it has not answered by the deadline. Its thread
+/// ends later, with what it found.
+std::optional<int> ask_resolver(const std::string& host, const std::string& port, const addrinfo& hints,
+                                const Deadline& deadline, Addresses& found) {
+  const auto answer = std::make_shared<Answer>();
+  std::thread([answer, host, port, hints] {
+    addrinfo* all = nullptr;
+    const int failed = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &all);
+    const std::lock_guard lock(answer->mutex);
+    answer->failed = failed;
+    if (failed == 0) answer->addresses.reset(all);
+    answer->done = true;
+    answer->arrived.notify_one();
+  }).detach();
+  std::unique_lock lock(answer->mutex);
+  if (!answer->arrived.wait_until(lock, deadline, [&] { return answer->done; })) return std::nullopt;
+  found = std::move(answer->addresses);
+  return answer->failed;
+}
+
+/// An address in numbers needs no resolver, and no thread.
+std::optional<int> look_up(const std::string& host, const std::string& port, addrinfo hints, const Deadline& deadline,
+                           Addresses& found) {
+  addrinfo numeric = hints, *all = nullptr;
+  numeric.ai_flags |= AI_NUMERICHOST;
+  if (::getaddrinfo(host.c_str(), port.c_str(), &numeric, &all) == 0) {
+    found.reset(all);
+    return 0;
+  }
+  return ask_resolver(host, port, hints, deadline, found);
+}
+
 /// host:port, and [host]:port for IPv6.
-Addresses resolve(const std::string& where, int flags) {
+Addresses resolve(const std::string& where, int flags, const Deadline& deadline) {
   const std::size_t colon = where.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == where.size())
     throw InputError("address", "'" + where + "' is not an address", "write host:port, such as 127.0.0.1:0");
   std::string host = where.substr(0, colon);
   if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  addrinfo hints{}, *found = nullptr;
+  addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = flags | AI_NUMERICSERV;
-  const int failed = ::getaddrinfo(host.c_str(), where.c_str() + colon + 1, &hints, &found);
-  if (failed != 0)
-    throw InputError("address", "'" + where + "': " + ::gai_strerror(failed), "write host:port, such as 127.0.0.1:0");
-  return {found, ::freeaddrinfo};
+  Addresses found{nullptr, ::freeaddrinfo};
+  const std::optional<int> failed = look_up(host, where.substr(colon + 1), hints, deadline, found);
+  if (!failed)
+    throw IoError({"getaddrinfo", where}, where + ": the name service did not answer for " + host + " in time",
+                  "check /etc/resolv.conf and the name servers of this host, or write the address in numbers");
+  if (*failed != 0)
+    throw InputError("address", "'" + where + "': " + ::gai_strerror(*failed), "write host:port, such as 127.0.0.1:0");
+  return found;
 }
 
 /// 0, or the error number.
@@ -58,7 +112,7 @@ int connect_one(int socket, const addrinfo& address, const Deadline& deadline) {
 }  // namespace
 
 Descriptor listen_on(const std::string& where) {
-  const Addresses addresses = resolve(where, AI_PASSIVE);
+  const Addresses addresses = resolve(where, AI_PASSIVE, std::chrono::steady_clock::now() + longest_look_up);
   Descriptor socket(::socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int yes = 1;
   if (socket && ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
@@ -83,7 +137,7 @@ std::string address_of(int socket) {
 }
 
 Descriptor connect_to(const std::string& where, const Deadline& deadline) {
-  const Addresses addresses = resolve(where, 0);
+  const Addresses addresses = resolve(where, 0, deadline);
   int error = 0;
   for (const addrinfo* each = addresses.get(); each != nullptr; each = each->ai_next) {
     Descriptor socket(::socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

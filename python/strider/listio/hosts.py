@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, Queue
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -25,6 +27,7 @@ HOSTS_FILE = "listio-hosts.json"
 ANSWER_LIMIT_S = 45.0
 """Time limit of a host in seconds: to connect, and 20 s for a server to start or stop."""
 _QUESTION_LIMIT_S = 10.0
+_Info = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
 _MOST_CONNECTIONS = 32
 _PREFIX = "strider-listio-server: "
 _SSH_FAILED = 255
@@ -272,7 +275,7 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
             ssh.question(host), capture_output=True, text=True, timeout=_QUESTION_LIMIT_S, check=False
         )
         names = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("hostname ")]
-        infos = socket.getaddrinfo(names[0] if names else host, None, type=socket.SOCK_STREAM)
+        infos = _look_up(names[0] if names else host)
     except subprocess.TimeoutExpired:
         raise StriderError(
             f"ssh -G {host}: timed out after {_QUESTION_LIMIT_S:.0f} s", ExitCode.CANNOT_RUN
@@ -285,3 +288,32 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
         raise StriderError(f"cannot start ssh: {error.strerror}", ExitCode.CANNOT_RUN) from error
     best = min(infos, key=lambda info: info[0] != socket.AF_INET)
     return ipaddress.ip_address(best[4][0])
+
+
+def _look_up(name: str) -> Sequence[_Info]:
+    """Asks the name service, which has no time limit of its own, in a thread that may be left behind.
+
+    Raises:
+        StriderError: It does not answer.
+        OSError: It does not know the name.
+    """
+    answers: Queue[Sequence[_Info] | OSError] = Queue()
+
+    def ask() -> None:
+        try:
+            answers.put(socket.getaddrinfo(name, None, type=socket.SOCK_STREAM))
+        except OSError as error:
+            answers.put(error)
+
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        answer = answers.get(timeout=_QUESTION_LIMIT_S)
+    except Empty:
+        raise StriderError(
+            f"--hosts: the name service did not answer for {name} within {_QUESTION_LIMIT_S:.0f} s: check "
+            "/etc/resolv.conf, or use an address",
+            ExitCode.CANNOT_RUN,
+        ) from None
+    if isinstance(answer, OSError):
+        raise answer
+    return answer
