@@ -93,9 +93,10 @@ def serve(
     rate: RateOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Start the servers of a new or stopped volume; return when they are ready.
+    """Start the servers of a volume that do not run; return when they are ready.
 
-    The servers run on this host, or on --hosts, and keep all data in DIR. The same command restarts them.
+    The servers run on this host, or on --hosts, and keep all data in DIR. The same command restarts them:
+    all of a stopped volume, or those of this host that died, at their former addresses.
     With --hosts, DIR must exist on each host under the same path; it may be shared or local. Clients need
     DIR/listio-volume.json. It contains the volume's secret, and only you can read it.
     """

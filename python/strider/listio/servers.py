@@ -3,7 +3,7 @@
 import select
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Literal
@@ -104,7 +104,10 @@ class Started:
 
 
 def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
-    """Starts the servers of a new or stopped volume, and waits until they are ready.
+    """Starts the servers of a new or stopped volume that do not run, and waits until they are ready.
+
+    Servers of this host that died while others run are started again at the address that they had, so that
+    clients find them.
 
     Args:
         engine: The engine, beside which the server's program is.
@@ -112,11 +115,15 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
         options: How they are to be.
 
     Raises:
-        StriderError: They run already, do not fit the volume, or do not start; then none of them is left.
+        StriderError: All run already, they do not fit the volume, or do not start; then none of those that
+            were to start is left.
     """
     server = program(engine, SERVER)
     _make(directory)
     known = read_volume(directory)
+    dead = _dead(directory)
+    if known and dead and not options.hosts:
+        return _restart(server, directory, known, options, dead)
     if not is_down(directory):
         remedy = f"stop them with strider listio stop {directory}"
         raise StriderError(
@@ -130,15 +137,50 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
     started = Started(volume)
     try:
         for number in range(len(volume.servers)):
-            words = _words(directory, number, volume, options, options.listen)
+            words = _words(directory, number, volume, options, f"{options.listen}:0")
             log = _log(directory, number)
             started.children.append(_start([str(server), *words, "--folder", folder], log, volume, options))
-        volume.servers = _wait_until_ready(started.children, directory)
-        _record(directory, started.children)
+        volume.servers = _wait_until_ready(dict(enumerate(started.children)), directory)
+        _record(directory, _identified(dict(enumerate(started.children)), directory))
         volume.write(directory / VOLUME_FILE)
     except BaseException:
         started.stop()
         (directory / PROCESSES_FILE).unlink(missing_ok=True)
+        raise
+    return started
+
+
+def _dead(directory: Path) -> list[int]:
+    """The numbers of the servers of this host that do not run, if others do."""
+    alive = [process_table.is_alive(process) for process in processes_of(directory)]
+    return [number for number, runs in enumerate(alive) if not runs] if any(alive) else []
+
+
+def _restart(
+    server: Path, directory: Path, volume: Volume, options: ServerOptions, numbers: Sequence[int]
+) -> Started:
+    """Starts some servers of a volume whose others run, as they were."""
+    if _volume(directory, volume, options).model_dump(exclude={"servers", "epoch"}) != volume.model_dump(
+        exclude={"servers", "epoch"}
+    ):
+        raise StriderError(
+            f"{directory}: other servers of this volume are running with other options: repeat the options "
+            f"with which they were started, or stop them with strider listio stop {directory}"
+        )
+    started = Started(volume)
+    children: dict[int, subprocess.Popen[str]] = {}
+    try:
+        for number in numbers:
+            words = _words(directory, number, volume, options, volume.servers[number])
+            log = _log(directory, number)
+            command = [str(server), *words, "--folder", "existing"]
+            children[number] = _start(command, log, volume, options)
+            started.children.append(children[number])
+        _wait_until_ready(children, directory)
+        alive = dict(enumerate(processes_of(directory))) | _identified(children, directory)
+        _record(directory, alive)
+    except BaseException:
+        started.stop()
         raise
     return started
 
@@ -149,7 +191,7 @@ def _serve_on_hosts(
     record = HostRecord(program=program, hosts=spread(options.hosts, len(volume.servers)))
 
     def words(number: int, address: str) -> list[str]:
-        own = _words(directory, number, volume, options, address)
+        own = _words(directory, number, volume, options, f"{address}:0")
         return [*own, "--folder", folder, "--action", "detach"]
 
     volume.servers = start_on_hosts(record, directory, words, volume.secret)
@@ -231,7 +273,7 @@ def _rate(known: Volume | None, options: ServerOptions) -> int:
 
 
 def _words(directory: Path, number: int, volume: Volume, options: ServerOptions, listen: str) -> list[str]:
-    """The options of a server."""
+    """The options of a server that listens at an address, host:port."""
     words = {
         "--directory": str(directory.resolve()),
         "--number": str(number),
@@ -239,7 +281,7 @@ def _words(directory: Path, number: int, volume: Volume, options: ServerOptions,
         "--volume": volume.id,
         "--epoch": str(volume.epoch),
         "--secret-file": "-",
-        "--listen": f"{listen}:0",
+        "--listen": listen,
         "--transport": volume.transport,
         "--store": options.store,
         "--rate": str(volume.server_bytes_per_s),
@@ -278,10 +320,10 @@ def _tell_secret(stream: IO[str] | None, secret: str, close: bool) -> None:
         return  # it has exited; the wait for readiness reports why
 
 
-def _wait_until_ready(children: Sequence[subprocess.Popen[str]], directory: Path) -> list[str]:
-    """The addresses that servers say when they serve."""
+def _wait_until_ready(children: Mapping[int, subprocess.Popen[str]], directory: Path) -> list[str]:
+    """The addresses that servers, given by number, say when they serve."""
     end = time.monotonic() + READY_S
-    return [_ready(child, number, directory, end) for number, child in enumerate(children)]
+    return [_ready(child, number, directory, end) for number, child in children.items()]
 
 
 def _ready(child: subprocess.Popen[str], number: int, directory: Path, end: float) -> str:
@@ -309,11 +351,16 @@ def _last_lines(log: Path) -> str:
     return "\n".join(line.strip() for line in lines[-_LOG_LINES:])
 
 
-def _record(directory: Path, children: Sequence[subprocess.Popen[str]]) -> None:
-    """Records the processes before the volume is published."""
-    found = [process_table.identify(child.pid, f"server {number}") for number, child in enumerate(children)]
-    alive = [process for process in found if process]
+def _identified(children: Mapping[int, subprocess.Popen[str]], directory: Path) -> dict[int, Process]:
+    """The processes of servers, by number."""
+    found = {n: process_table.identify(child.pid, f"server {n}") for n, child in children.items()}
+    alive = {number: process for number, process in found.items() if process}
     if len(alive) < len(children):
         raise StriderError(f"a server of {directory} exited after it became ready", ExitCode.CANNOT_RUN)
-    record = ProcessRecord(boot=boot_id(), processes=alive)
+    return alive
+
+
+def _record(directory: Path, processes: Mapping[int, Process]) -> None:
+    """Records the processes before the volume is published."""
+    record = ProcessRecord(boot=boot_id(), processes=[processes[number] for number in sorted(processes)])
     write_whole(directory / PROCESSES_FILE, record.model_dump_json(indent=1) + "\n")

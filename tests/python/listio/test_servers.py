@@ -135,6 +135,22 @@ def test_what_runs_is_not_started_twice(built: Engine, directory: Path) -> None:
     assert len(status(built, directory)) == 2
 
 
+def test_a_server_that_died_is_started_again_where_it_was(built: Engine, directory: Path) -> None:
+    before = serve(built, directory, ServerOptions(servers=3, bytes_per_s=5_000_000)).volume
+    first, killed, last = processes_of(directory)
+    os.kill(killed.pid, signal.SIGKILL)
+    assert eventually(lambda: not is_alive(killed))
+    assert [server["answers"] for server in status(built, directory)] == [True, False, True]
+    with pytest.raises(StriderError, match="other servers of this volume are running with other options"):
+        serve(built, directory, ServerOptions(bytes_per_s=1_000_000))
+    serve(built, directory, ServerOptions())
+    assert [server["answers"] for server in status(built, directory)] == [True, True, True]
+    assert read_volume(directory) == before, "clients find it with the volume file that they have"
+    kept, new, also_kept = processes_of(directory)
+    assert (kept, also_kept) == (first, last)
+    assert new != killed
+
+
 def test_another_number_of_servers_does_not_fit(built: Engine, directory: Path) -> None:
     serve(built, directory, ServerOptions(servers=2))
     stop(directory)
