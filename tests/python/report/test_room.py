@@ -67,3 +67,6 @@ def test_the_rows_of_a_page_do_not_grow_with_the_cases(
 def test_an_axis_of_many_values_names_the_first_and_counts_the_others() -> None:
     assert summary._joined(["a", "b"]) == "a · b"
     assert summary._joined([str(number) for number in range(42)]).endswith(" · 39 · and 2 more")
+    long = [f"{number:0100}" for number in range(1042)]
+    assert summary._joined(long) == " · ".join([*long[:3], "and 1 039 more"])
+    assert summary._joined(long[:40]) == " · ".join(long[:40])

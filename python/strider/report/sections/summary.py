@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from strider.report.blocks import Alert, Block, Facts, Heading, Section, Text
@@ -22,10 +23,12 @@ from strider.report.words.time_limit import time_limit_row, time_limit_sentence
 from strider.report.words.wording import constants_line, problems
 from strider.statistics import OperationSummary
 from strider.store.case import Case
-from strider.units import format_bytes
+from strider.units import format_bytes, grouped
 
 #: Values of an axis in the summary.
 _MOST_VALUES = 40
+#: Characters of the values of an axis that has more.
+_MOST_CHARACTERS = 300
 _SEATS = {"placement": "placement", "nodes": "nodes", "ranks per node": "per_node"}
 """Name of each axis of placement, with its key."""
 
@@ -115,9 +118,12 @@ def _seats(cases: Sequence[Case], key: str) -> list[str]:
 
 
 def _joined(values: Sequence[str]) -> str:
-    """Values of an axis; of many, the first ones and the number of the others."""
-    further = len(values) - _MOST_VALUES
-    return " · ".join([*values[:_MOST_VALUES], *([f"and {further} more"] if further > 0 else [])])
+    """Values of an axis; of many, the first ones in a few lines and the number of the others."""
+    if len(values) <= _MOST_VALUES:
+        return " · ".join(values)
+    lengths = accumulate(map(len, values[:_MOST_VALUES]))
+    shown = max(1, sum(length <= _MOST_CHARACTERS for length in lengths))
+    return " · ".join([*values[:shown], f"and {grouped(len(values) - shown)} more"])
 
 
 SECTION = Section("summary", "Summary", _page, _terminal, _json)
