@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <vector>
@@ -29,7 +30,7 @@ constexpr const char* usage =
     "           [--timeline-interval SECONDS] [--earlier FILE] [--remount PROGRAM [--remount ARGUMENT]...]\n"
     "           [--marker required|unknown] [--confinement auto|required] [--confinement-probe FILE]\n"
     "           [--mount SERVERS=DIR]... [--dataset NAME=DIR]... [--process NAME=PID:START:PORT]...\n"
-    "           [--unconfined REASON] [--wider TEXT] [--errands SOCKET]\n"
+    "           [--unconfined REASON] [--wider TEXT] [--errands SOCKET] [--simulate RANKS]\n"
     "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all]\n"
     "           [--until signal|input-closes] [--root DIR]\n"
     "       strider-engine node --target DIR [--folder DIR]\n";
@@ -201,6 +202,13 @@ WatchedProcess process_of(const std::string& text) {
   return process;
 }
 
+std::uint32_t simulated_ranks(const Arguments& arguments) {
+  const std::uint64_t ranks = arguments.number("simulate", 0);
+  if (arguments.options.contains("simulate") && (ranks == 0 || ranks > std::numeric_limits<std::int32_t>::max()))
+    throw InputError("simulate", "--simulate must be a number of ranks: " + std::to_string(ranks), usage);
+  return static_cast<std::uint32_t>(ranks);
+}
+
 int run(const Arguments& arguments) {
   RunOptions options;
   options.directory = arguments.text("directory");
@@ -218,6 +226,7 @@ int run(const Arguments& arguments) {
   options.marker = marker_option(arguments);
   options.confinement = confinement_options(arguments);
   options.plan_file = arguments.plan;
+  options.simulated_ranks = simulated_ranks(arguments);
   switch (run_plan(options)) {
     case RunResult::complete: return done;
     case RunResult::with_errors:

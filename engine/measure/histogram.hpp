@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -38,7 +39,13 @@ class Histogram {
     if (value < minimum_) minimum_ = value;
     if (value > maximum_) maximum_ = value;
   }
-  void clear() { *this = Histogram{}; }
+  /// Touches only buckets that may have counts.
+  void clear() {
+    if (minimum_ <= maximum_)
+      std::fill(counts_.begin() + index_of(minimum_), counts_.begin() + index_of(maximum_) + 1, std::uint64_t{0});
+    sum_ = maximum_ = 0;
+    minimum_ = ~std::uint64_t{0};
+  }
 
   std::uint64_t count() const {
     std::uint64_t total = 0;

@@ -52,4 +52,15 @@ PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, 
                           const Milestones& milestones, CounterWatch& counters, ClockWatch& clocks,
                           const WaitOptions& waiting, const std::function<void()>& inspect);
 
+class Contribution;
+using TakeContribution = std::function<void(const Contribution&)>;
+/// Calls its argument with what each rank brings for which this process stands, in the order of the ranks; the same
+/// each time.
+using EachRank = std::function<void(const TakeContribution&)>;
+
+/// The same for simulated ranks, for which the processes of the communicator stand: as evenly as can be, each for at
+/// least one. `process`: this one's rank in the communicator. Nothing but events is written.
+PhaseOutcome report_simulated_phase(RunContext& context, const PhaseTask& task, int process, const EachRank& each_rank,
+                                    ClockWatch& clocks, const WaitOptions& waiting);
+
 }  // namespace strider

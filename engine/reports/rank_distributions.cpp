@@ -1,9 +1,12 @@
 #include "reports/rank_distributions.hpp"
 
+#include <limits>
+
 namespace strider {
 namespace {
 
-constexpr std::size_t instants = 2;  ///< come first
+constexpr double no_rank = std::numeric_limits<double>::infinity();  ///< a minimum over no ranks
+constexpr std::size_t instants = 2;                                  ///< come first
 constexpr std::array<std::string_view, rank_quantities> names{
     "start_s", "end_s", "open_s", "transfer_s", "close_s", "io_s", "user_s", "system_s", "bytes", "requests", "rate"};
 
@@ -27,21 +30,23 @@ void count_from(double start_s, RankQuantities& values) {
   for (std::size_t i = 0; i < instants; ++i) values[i] -= start_s;
 }
 
-std::vector<RankDistribution> distributions_of(const RankQuantities& mine, const RankQuantities& bounds, Unit unit,
-                                               int rank, bool works) {
-  std::vector<RankDistribution> distributions(rank_quantities);
+void set_values(const RankQuantities& mine, const RankQuantities& bounds, Unit unit, int rank, bool works,
+                std::vector<RankDistribution>& distributions) {
+  distributions.resize(rank_quantities);
   for (std::size_t i = 0; i < rank_quantities; ++i) {
     RankDistribution& one = distributions[i];
     one.quantity = names[i];
     one.bound = bounds[i];
-    if (!works) continue;
-    one.ranks = 1;
-    one.mean = mine[i];
-    one.lowest = one.highest = {mine[i], rank};
-    one.counts.record(mine[i], bounds[i]);
+    one.ranks = works ? 1 : 0;
+    one.mean = works ? mine[i] : 0;
+    one.lowest = {works ? mine[i] : no_rank, rank};
+    one.highest = {works ? mine[i] : -no_rank, rank};
   }
   distributions.back().quantity = unit == Unit::bytes ? "rate_mib_s" : "rate_requests_s";
-  return distributions;
+}
+
+void count(const RankQuantities& mine, std::vector<RankDistribution>& distributions) {
+  for (std::size_t i = 0; i < rank_quantities; ++i) distributions[i].counts.record(mine[i], distributions[i].bound);
 }
 
 void complete(std::vector<RankDistribution>& distributions, std::span<const std::uint32_t> node_of_rank) {

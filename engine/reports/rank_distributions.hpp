@@ -19,9 +19,11 @@ RankQuantities quantities_of(const RankRow& row, double rate);
 /// Makes the instants among some values relative to `start_s`.
 void count_from(double start_s, RankQuantities& values);
 
-/// What this rank contributes to the distributions; nothing but their names where it has no work.
-std::vector<RankDistribution> distributions_of(const RankQuantities& mine, const RankQuantities& bounds, Unit unit,
-                                               int rank, bool works);
+/// Sets what this rank contributes to the distributions, but their counts; it is nothing where it has no work.
+void set_values(const RankQuantities& mine, const RankQuantities& bounds, Unit unit, int rank, bool works,
+                std::vector<RankDistribution>& distributions);
+/// Adds a rank to the counts.
+void count(const RankQuantities& mine, std::vector<RankDistribution>& distributions);
 /// On rank 0, of all ranks together: means, and the nodes of the extremes. No distribution is left without ranks.
 void complete(std::vector<RankDistribution>& distributions, std::span<const std::uint32_t> node_of_rank);
 

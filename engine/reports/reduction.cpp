@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 
 #include "ranks/exchange.hpp"
@@ -56,6 +57,20 @@ void Reduction::unpack_bounds(std::span<const double> packed) {
   for (const Whole& whole : wholes_)
     *whole.at =
         whole.value < no_number ? static_cast<std::uint64_t>(whole.value) : std::numeric_limits<std::uint64_t>::max();
+}
+
+void Reduction::take_in(const Reduction& other) {
+  for (std::size_t i = 0; i < sums_.size(); ++i)
+    std::ranges::transform(sums_[i], other.sums_[i], sums_[i].begin(), std::plus<>());
+  for (std::size_t i = 0; i < real_sums_.size(); ++i) *real_sums_[i] += *other.real_sums_[i];
+  std::vector<double> bounds = packed_bounds();
+  const std::vector<double> theirs = other.packed_bounds();
+  for (std::size_t i = 0; i < bounds.size(); ++i) bounds[i] = std::min(bounds[i], theirs[i]);
+  unpack_bounds(bounds);
+  for (std::size_t i = 0; i < extremes_.size(); ++i) {
+    const RankExtreme &mine = *extremes_[i].at, &further = *other.extremes_[i].at;
+    if (extremes_[i].most ? further.value > mine.value : further.value < mine.value) *extremes_[i].at = further;
+  }
 }
 
 void Reduction::bring(To to, MPI_Comm communicator, const WaitOptions& waiting) {

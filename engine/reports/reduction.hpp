@@ -30,6 +30,8 @@ class Reduction {
   void add(LatencyCounts& latency);
   void add(ScaledCounts& counts) { sums_.emplace_back(counts.counts()); }
 
+  /// Takes in the numbers of a further rank for which this process stands, which were added to `other` alike.
+  void take_in(const Reduction& other);
   /// Brings the results to all ranks. Throws StallError.
   void to_all(MPI_Comm communicator, const WaitOptions& waiting) { bring(To::all, communicator, waiting); }
   /// Brings the results to rank 0; the numbers of the other ranks stay as they are. Throws StallError.

@@ -20,6 +20,7 @@
 #include "ranks/interrupt.hpp"
 #include "repetitions/case_repetition.hpp"
 #include "repetitions/case_runner.hpp"
+#include "repetitions/simulated_repetition.hpp"
 #include "runner/earlier_starts.hpp"
 #include "runner/progress_relay.hpp"
 #include "runner/workplaces.hpp"
@@ -29,6 +30,7 @@ namespace {
 
 constexpr std::chrono::seconds time_for_rank_0{3};
 constexpr int report_tag = 920;
+constexpr std::uint32_t simulated_ranks_per_node = 64;  ///< where the plan does not say
 
 /// MPI from start to end.
 class MpiSession {
@@ -120,6 +122,7 @@ class Runner {
     ceilings_ = options.ceilings;
     context_.timelines = options.timelines;
     context_.remount_command = options.remount_command;
+    if (options.simulated_ranks > 0) simulate();
     context_.events = &events_;
     context_.stalled = [this](const StallError& error) { stalled(error); };
     began_ns_ = events_.origin_ns();
@@ -162,10 +165,22 @@ class Runner {
   }
 
  private:
+  /// Of what this machine has, nothing is measured.
+  void simulate() {
+    simulated_.emplace();
+    context_.counters = CounterScope::none;
+    ceilings_ = CeilingScope::none;
+  }
+
+  Nodes nodes_of_run(const WaitOptions& waiting) const {
+    if (!simulated_) return find_nodes(plan_.ranks_per_node, waiting);
+    return simulated_nodes(plan_.ranks, plan_.ranks_per_node > 0 ? plan_.ranks_per_node : simulated_ranks_per_node);
+  }
+
   /// Where the ranks are, and what their clocks show at first.
   void discover_topology() {
     const WaitOptions waiting{.stall_timeout_s = plan_.stall_timeout_s};
-    run_nodes_ = find_nodes(plan_.ranks_per_node, waiting);
+    run_nodes_ = nodes_of_run(waiting);
     context_.nodes = run_nodes_;
     ClockWatch clocks(context_.nodes, MPI_COMM_WORLD, waiting);
     clocks.compare();
@@ -192,9 +207,9 @@ class Runner {
     std::replace(first_line.begin(), first_line.end(), '\t', ' ');
     events_.run({.run = options.run,
                  .mpi_library = first_line,
-                 .ranks = static_cast<std::uint32_t>(session_.ranks()),
+                 .ranks = plan_.ranks,
                  .nodes = run_nodes_.table,
-                 .timer = std::string(context_.timer.name()),
+                 .timer = simulated_ ? "simulated" : std::string(context_.timer.name()),
                  .timer_cost_ns = context_.timer.cost_ns(),
                  .data_seed = options.data_seed,
                  .confinement = confinement_});
@@ -245,11 +260,30 @@ class Runner {
       Command command = next_command();
       broadcast(command, MPI_COMM_WORLD, idle);
       if (command.case_index < 0) return;
+      if (simulated_) {
+        simulate_turn(static_cast<std::size_t>(command.case_index), command.repetition);
+        continue;
+      }
       const Turn turn = turn_of(static_cast<std::size_t>(command.case_index), command.repetition);
       const double begin_s = elapsed_s();
       TurnReport report;
       if (turn.mine) report = take_part(turn, command, begin_s);
       if (session_.rank() == 0) conclude(turn, report, begin_s);
+    }
+  }
+
+  /// Every process stands for some of the ranks of each case, so the cases of a turn are simulated one by one.
+  void simulate_turn(std::size_t first_case, std::uint64_t repetition) {
+    for (const std::size_t index : members_of_turn(plan_, first_case)) {
+      const Case& test = plan_.cases[index];
+      const double begin_s = elapsed_s();
+      context_.nodes = run_nodes_.seated(seats_of(test, run_nodes_.of_rank), 0);
+      context_.current = {test.number, repetition, repetition < test.warmup, ""};
+      const RepetitionOutcome outcome =
+          simulate_repetition(context_, test, repetition, MPI_COMM_WORLD, schedule_, *simulated_);
+      if (session_.rank() != 0) continue;
+      if (index == first_case) schedule_.finished({index, repetition}, outcome.rates);
+      end_repetition(test, repetition, outcome, false, begin_s);
     }
   }
 
@@ -501,9 +535,23 @@ class Runner {
   std::uint64_t repetitions_ = 0;
   CeilingScope ceilings_ = CeilingScope::none;
   bool interrupted_ = false;
+  std::optional<SimulatedTime> simulated_;  ///< where the ranks are
 };
 
-bool fits(const MpiSession& session, const Plan& plan) {
+bool fits_simulated(const MpiSession& session, const Plan& plan, std::uint32_t ranks) {
+  const auto processes = static_cast<std::uint32_t>(session.ranks());
+  const bool few = std::ranges::all_of(plan.cases, [&](const Case& test) { return test.clients >= processes; });
+  if (few && plan.ranks == ranks) return true;
+  if (session.rank() == 0)
+    std::cerr << "strider-engine: cannot simulate " << ranks << " ranks with " << processes
+              << " processes of a plan for " << plan.ranks
+              << " ranks: simulate as many as the plan has, with at most as many processes as the clients "
+              << "of each case\n";
+  return false;
+}
+
+bool fits(const MpiSession& session, const Plan& plan, std::uint32_t simulated_ranks) {
+  if (simulated_ranks > 0) return fits_simulated(session, plan, simulated_ranks);
   if (static_cast<std::uint32_t>(session.ranks()) == plan.ranks) return true;
   if (session.rank() == 0)
     std::cerr << "strider-engine: the plan needs " << plan.ranks << " ranks but MPI started " << session.ranks()
@@ -521,7 +569,7 @@ RunResult run_plan(const RunOptions& options) {
   for (const PlanError& error : errors)
     if (session.rank() == 0) std::cerr << "strider-engine: case " << error.case_number << ": " << error.message << '\n';
   if (!errors.empty()) return RunResult::bad_plan;
-  if (!fits(session, plan)) return RunResult::failed;
+  if (!fits(session, plan, options.simulated_ranks)) return RunResult::failed;
   try {
     return Runner(session, plan, options).run();
   } catch (const std::exception& error) {

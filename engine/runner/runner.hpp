@@ -33,6 +33,8 @@ struct RunOptions {
   std::vector<WatchedProcess> processes;         ///< whose counters are recorded on their host
   std::vector<std::string> remount_command;      ///< remounts the target to drop its caches; empty: none
   std::string earlier;                           ///< file with the earlier starts of a resumed run; empty: none
+  /// Ranks for which the processes stand, without doing I/O: as many as the plan has; 0: each process is a rank.
+  std::uint32_t simulated_ranks = 0;
 };
 
 enum class RunResult { complete, with_errors, interrupted, bad_plan, failed };

@@ -172,6 +172,12 @@ def _nodes(folder: Path) -> Run:
     return load(RunBuilder(cases).write(folder))
 
 
+def _simulated(folder: Path) -> Run:
+    run = load(RunBuilder([CaseSpec()]).write(folder))
+    samples = [sample.model_copy(update={"flags": ["simulated"]}) for sample in run.samples]
+    return run.model_copy(update={"samples": samples})
+
+
 KINDS: dict[str, Callable[[Path], Run]] = {
     "empty": _empty,
     "one case": _one_case,
@@ -185,6 +191,7 @@ KINDS: dict[str, Callable[[Path], Run]] = {
     "groups": _groups,
     "many ranks": lambda folder: of_many_ranks(folder, lambda repetition: 42),
     "nodes": _nodes,
+    "simulated": _simulated,
     "program": lambda folder: load(program(folder, cases=40, torn=True)),
 }
 

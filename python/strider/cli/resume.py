@@ -272,6 +272,8 @@ def _resumable(directory: "RunDirectory", info: dict[str, Any]) -> dict[str, Any
     environment = info.get("environment") or {}
     if "targets" in environment:
         raise StriderError(f"{directory.run} has several targets and cannot be resumed: {_REMEDY}")
+    if "simulated" in info:
+        raise StriderError(f"{directory.run} has simulated ranks and cannot be resumed: {_REMEDY}")
     if not isinstance(info.get("options"), dict):
         raise StriderError(
             f"{directory.run} is of an older version of Strider and cannot be resumed: {_REMEDY}"

@@ -60,6 +60,17 @@ TimeLimitOption = Annotated[
         "suite's time_limit). With several targets, it limits their rounds; with --against, each run.",
     ),
 ]
+SimulateOption = Annotated[
+    int | None,
+    typer.Option(
+        "--simulate",
+        metavar="RANKS",
+        min=1,
+        max=10_000_000,
+        help="Do no I/O: draw what so many ranks would measure, and report it, to check what they cost. The "
+        "results say that they are simulated.",
+    ),
+]
 PairsOption = Annotated[
     int,
     typer.Option("--pairs", metavar="N", min=3, max=1000, help="Number of runs of each side, for --against."),
@@ -89,6 +100,7 @@ def run(
     within: WithinOption = None,
     time_limit: TimeLimitOption = None,
     find_capacity: CapacityOption = False,
+    simulate: SimulateOption = None,
     against: AgainstOption = None,
     pairs: PairsOption = _PAIRS,
     threshold: ThresholdOption = "0%",
@@ -132,19 +144,28 @@ def run(
         places_of(hosts, hostfile, nodes, per_node, bind),
     )
     _check_capacity(find_capacity, against, targets)
+    _check_simulation(simulate, against, targets, find_capacity)
     if against is not None:
         run_against(file, against, options, Verdicts.of(pairs, threshold, fail_on, output))
     _refuse_without_baseline(pairs, threshold, fail_on, output)
-    _run_here(file, targets, options, find_capacity, job)
+    _run_here(file, targets, options, find_capacity, job, simulate)
 
 
 def _run_here(
-    file: Path, targets: list[str], options: RunOptions, find_capacity: bool, job: Path | None
+    file: Path,
+    targets: list[str],
+    options: RunOptions,
+    find_capacity: bool,
+    job: Path | None,
+    simulated_ranks: int | None,
 ) -> None:
-    """Runs a suite without a baseline: on several targets, as the run of a batch job, or alone."""
+    """Runs a suite without a baseline: simulated, on several targets, as the run of a batch job, or alone."""
     from strider.cli.in_job import run_in_job
+    from strider.cli.simulating import simulate_suite
     from strider.cli.targets import run_targets
 
+    if simulated_ranks is not None:
+        simulate_suite(file, options, simulated_ranks)
     if len(targets) > 1:
         run_targets(file, targets, options)
     if job is not None:
@@ -188,6 +209,16 @@ def _check_capacity(is_wanted: bool, against: str | None, targets: list[str]) ->
     """Refuses --find-capacity with several targets."""
     if is_wanted and (against is not None or len(targets) > 1):
         raise StriderError("--find-capacity measures one target: leave --against and other targets out")
+
+
+def _check_simulation(
+    ranks: int | None, against: str | None, targets: list[str], finds_capacity: bool
+) -> None:
+    """Refuses --simulate with what compares or needs rates of storage."""
+    if ranks is not None and (against is not None or len(targets) > 1 or finds_capacity):
+        raise StriderError(
+            "--simulate measures nothing: leave --find-capacity, --against and further targets out"
+        )
 
 
 def _suite_and_targets(suite: str, typed: list[str] | None, against: str | None) -> tuple[Path, list[str]]:

@@ -107,6 +107,7 @@ class Prepared:
         chosen: A line for each of them.
         resumption: The run to continue; None for a new run.
         run_id: Id of a new run, known before; empty for one with the present time.
+        are_ranks_simulated: Whether no I/O is done.
     """
 
     checked: "CheckedPlan"
@@ -120,6 +121,7 @@ class Prepared:
     chosen: "Sequence[str]" = ()
     resumption: "Resumption | None" = None
     run_id: str = ""
+    are_ranks_simulated: bool = False
 
 
 def prepare(
@@ -215,15 +217,32 @@ def perform(
         interrupted: Signals received.
         notes: Receives the notes of the pre-flight checks; None for the console.
     """
-    from strider.launch import execute
+    outcome = _execute(prepared, display, notes or console, interrupted)
+    _print_errors(outcome, prepared.checked.suite.plan, console)
+    return outcome
 
-    outcome = execute(
+
+def _execute(
+    prepared: Prepared, display: "Display", notes: "Console", interrupted: "Interruptions"
+) -> "Outcome":
+    """Runs a prepared suite on its target, or with simulated ranks."""
+    from strider.launch import execute, simulate
+
+    checked, engine, launcher, store = (
         prepared.checked,
         prepared.engine,
         prepared.launcher,
         prepared.store,
+    )
+    if prepared.are_ranks_simulated:
+        return simulate(checked, engine, launcher, store, display, interrupted)
+    return execute(
+        checked,
+        engine,
+        launcher,
+        store,
         display,
-        notes or console,
+        notes,
         interrupted,
         prepared.watched,
         prepared.remount,
@@ -231,8 +250,6 @@ def perform(
         prepared.resumption,
         prepared.run_id,
     )
-    _print_errors(outcome, prepared.checked.suite.plan, console)
-    return outcome
 
 
 def tell_sizes(chosen: "Sequence[str]", console: "Console") -> None:

@@ -12,6 +12,7 @@ from strider.launch.process import Interruptions, interruptions
 from strider.launch.remount import remount_words
 from strider.launch.resume import Resumption
 from strider.launch.runner import Bounds, Outcome, execute
+from strider.launch.simulation import simulate, with_simulated_ranks
 from strider.launch.target import open_target
 from strider.launch.watching import Watching, watching
 
@@ -30,6 +31,8 @@ __all__ = [
     "interruptions",
     "open_target",
     "remount_words",
+    "simulate",
     "watching",
     "wish_of",
+    "with_simulated_ranks",
 ]

@@ -96,7 +96,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class _Ending:
+class Ending:
     """How the engine's process ended.
 
     Attributes:
@@ -116,7 +116,7 @@ class _Ending:
 
 
 @dataclass(frozen=True)
-class _Limits:
+class Limits:
     """Time limits of the engine in seconds.
 
     Attributes:
@@ -179,14 +179,14 @@ def execute(
                 directory = resumption.directory
                 resumption.begin()
             else:
-                info = _run_info(checked, engine, launcher, target, started, run)
+                info = run_info(checked, engine, launcher, target, started, run)
                 info["options"] = _options(launcher, watching, remount, bounds)
                 text = checked.suite.document.text
                 directory = rundir.create(store, run, plan.to_json(), text, engine.description, info)
             for observer in observed:
                 observer.move(directory.path)
             state = _planned_state(checked, watching, resumption)
-            ends = partial(_attend, interrupted=interrupted, display=display, note=note)
+            ends = partial(attend, interrupted=interrupted, display=display, note=note)
             options = (watching, remount, bounds, resumption)
             ending = _measure(checked, engine, launcher, target, own, directory, state, options, ends, note)
         finally:
@@ -194,7 +194,7 @@ def execute(
             leftover = _remove(own, resumption)
         try:
             left = "\n".join(filter(None, [*ending.problems, leftover])) or None
-            return _conclude(directory, state, ending, left)
+            return conclude(directory, state, ending, left)
         except OSError as error:
             raise rundir.cannot_write(directory, error) from error
 
@@ -225,9 +225,9 @@ def _measure(
     directory: RunDirectory,
     state: RunState,
     options: tuple[Watching, Sequence[str], Bounds, Resumption | None],
-    attend: Callable[..., _Ending],
+    attend: Callable[..., Ending],
     note: Callable[[str], None],
-) -> _Ending:
+) -> Ending:
     """Runs the engine, with the servers, mounts, data sets and confinement that the plan needs."""
     plan, (watching, remount, bounds, resumption) = checked.suite.plan, options
     with (
@@ -243,7 +243,7 @@ def _measure(
         kept.begin()
         process = start(launcher, plan.ranks, program, directory.log, confined)
         sets.started()
-        limits = _Limits(_stall_limit_s(plan), GRACE_S + (REMOUNT_S if remount else 0.0))
+        limits = Limits(stall_limit_s(plan), GRACE_S + (REMOUNT_S if remount else 0.0))
         ending = attend(process, state, directory, limits=limits)
         sets.finish(state.data_sets)
         kept.finish(state.data_sets, state.wrong_cases)
@@ -377,15 +377,15 @@ def _program(
     ]
 
 
-def _attend(
+def attend(
     process: EngineProcess,
     state: RunState,
     directory: RunDirectory,
     interrupted: Interruptions,
-    limits: _Limits,
+    limits: Limits,
     display: Display,
     note: Callable[[str], None],
-) -> _Ending:
+) -> Ending:
     """Follows the engine and ensures that it has exited, whatever fails in this process."""
     failure = ""
     cause: Cause = "failure"
@@ -397,7 +397,7 @@ def _attend(
         # Also after a normal exit: the launcher may exit before its descendants.
         process.kill()
     signal = interrupted.received[0].name if cause == "interruption" else ""
-    return _Ending(process.returncode, cause, failure, signal)
+    return Ending(process.returncode, cause, failure, signal)
 
 
 def _follow(
@@ -405,7 +405,7 @@ def _follow(
     state: RunState,
     directory: RunDirectory,
     interrupted: Interruptions,
-    limits: _Limits,
+    limits: Limits,
     display: Display,
     note: Callable[[str], None],
 ) -> Cause:
@@ -441,7 +441,7 @@ def _take_events(tail: Tail, state: RunState, note: Callable[[str], None]) -> No
             note(text)
 
 
-def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftover: str | None) -> Outcome:
+def conclude(directory: RunDirectory, state: RunState, ending: Ending, leftover: str | None) -> Outcome:
     """Determines the outcome of the run, completes its events and its run directory."""
     status, reason = _status(state, ending, directory.log)
     if state.end is None:
@@ -458,7 +458,7 @@ def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftove
     return Outcome(directory, status, exit_code, reason, state.errors, state.samples, leftover)
 
 
-def _status(state: RunState, ending: _Ending, log: Path) -> tuple[Status, str]:
+def _status(state: RunState, ending: Ending, log: Path) -> tuple[Status, str]:
     if ending.cause == "interruption" and not _is_complete(state):
         return "interrupted", "interrupted"
     if ending.cause == "failure":
@@ -479,7 +479,7 @@ def _is_complete(state: RunState) -> bool:
     return state.end is not None and state.end["status"] == "complete"
 
 
-def _exit_code(state: RunState, ending: _Ending, status: Status) -> ExitCode:
+def _exit_code(state: RunState, ending: Ending, status: Status) -> ExitCode:
     if status == "complete":
         # A signal after the last event does not affect the measurement.
         failed = state.errors or (ending.returncode != 0 and ending.cause != "interruption")
@@ -491,13 +491,13 @@ def _exit_code(state: RunState, ending: _Ending, status: Status) -> ExitCode:
     return ExitCode.BAD_INPUT if ending.returncode == ExitCode.BAD_INPUT else ExitCode.CANNOT_RUN
 
 
-def _stall_limit_s(plan: Plan) -> float:
+def stall_limit_s(plan: Plan) -> float:
     """Returns the seconds without an event after which the engine is considered hung."""
     settle_s = max(float(case.get("settle", 0.0)) + float(case.get("start", 0.0)) for case in plan.cases)
     return plan.stall_timeout_s + settle_s + STALL_MARGIN_S
 
 
-def _run_info(
+def run_info(
     checked: CheckedPlan, engine: Engine, launcher: Launcher, target: Path, started: datetime, run: str
 ) -> dict[str, Json]:
     """Returns the initial contents of `run.json`."""

@@ -24,7 +24,8 @@ class DistributionsOverRanks : public RanksTest {
     count_from(50, mine);
     count_from(50, bounds);
     Sample sample;
-    sample.rank_distributions = distributions_of(mine, bounds, Unit::bytes, rank, works);
+    set_values(mine, bounds, Unit::bytes, rank, works, sample.rank_distributions);
+    if (works) count(mine, sample.rank_distributions);
     Reduction reduction;
     reduction.add(sample);
     for (RankDistribution& one : sample.rank_distributions) reduction.add(one.counts);

@@ -106,6 +106,24 @@ TEST_F(ReductionOverRanks, RecordsWithinAndLatencies) {
   EXPECT_EQ(sample.latency.maximum_ns, 1000);
 }
 
+TEST(Reduction, TakesInTheNumbersOfAFurtherRankOfTheProcess) {
+  Sample::RankRates rates{{5, 0}, 5, {5, 0}}, further{{3, 1}, 3, {3, 1}};
+  Sample::Deadline deadline{.requests = 2, .requests_per_rank_min = 2, .requests_per_rank_max = 2};
+  Sample::Deadline other{.requests = 7, .requests_per_rank_min = 7, .requests_per_rank_max = 7};
+  Reduction all, one;
+  all.add(rates);
+  all.add(deadline);
+  one.add(further);
+  one.add(other);
+  all.take_in(one);
+  EXPECT_EQ(rates.lowest.rank, 1);
+  EXPECT_EQ(rates.highest.rank, 0);
+  EXPECT_EQ(rates.mean, 8);  // a sum so far
+  EXPECT_EQ(deadline.requests, 9U);
+  EXPECT_EQ(deadline.requests_per_rank_min, 2U);
+  EXPECT_EQ(deadline.requests_per_rank_max, 7U);
+}
+
 TEST_F(ReductionOverRanks, ABoundOfNoRankStaysWhatItWas) {
   Sample::Deadline deadline{.requests_per_rank_min = std::numeric_limits<std::uint64_t>::max()};
   Reduction reduction;

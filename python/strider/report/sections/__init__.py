@@ -11,6 +11,7 @@ from strider.report.results.results import Results
 
 #: In the order of the page.
 NAMES = (
+    "simulated",
     "card",
     "findings",
     "summary",

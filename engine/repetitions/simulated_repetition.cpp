@@ -1,0 +1,113 @@
+#include "repetitions/simulated_repetition.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "foundation/random.hpp"
+#include "phases/simulated_phase.hpp"
+#include "plan/plan.hpp"
+#include "plan/totals.hpp"
+#include "repetitions/case_repetition.hpp"
+
+namespace strider {
+namespace {
+
+constexpr double phase_s = 2;
+constexpr double spread = 0.02;  ///< between phases
+constexpr double pause_s = 0.5;
+
+class SimulatedRepetition {
+ public:
+  SimulatedRepetition(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                      const Schedule& schedule, SimulatedTime& time)
+      : context_(context),
+        test_(test),
+        repetition_(repetition),
+        communicator_(communicator),
+        schedule_(schedule),
+        time_(time),
+        assignments_(test.sharing, test.clients, context.nodes.of_rank),
+        shares_(shares_of(context.nodes.of_rank)) {
+    if (test.tree != nullptr) tree_ = make_tree_of(test);
+    else pattern_ = make_pattern_of(test);
+  }
+
+  RepetitionOutcome run() {
+    const bool reports = rank_in(communicator_) == 0;
+    if (reports) context_.events->case_begins(name_of_phase(""));
+    RepetitionOutcome outcome;
+    for (const Operation operation : test_.operations) {
+      const PhaseTask task = task_of(operation);
+      const PhaseOutcome result = run_simulated_phase(context_, task, next_work());
+      if (reports) outcome.rates[task.name.operation] = result.rate;
+    }
+    return outcome;
+  }
+
+ private:
+  PhaseName name_of_phase(std::string operation) const {
+    return {test_.number, repetition_, repetition_ < test_.warmup, std::move(operation)};
+  }
+
+  PhaseTask task_of(Operation operation) const {
+    PhaseTask task;
+    task.test = &test_;
+    task.communicator = communicator_;
+    task.operation = operation;
+    task.name = name_of_phase(std::string(name_of(operation)));
+    task.unit = tree_ ? Unit::requests : Unit::bytes;
+    task.assignments = &assignments_;
+    task.shares = shares_;
+    task.files = tree_ ? tree_->items() * test_.clients : assignments_.files();
+    const PhaseTotals totals = tree_ ? totals_of(test_, *tree_, assignments_, operation)
+                                     : totals_of(test_, *pattern_, assignments_, operation);
+    task.total_bytes = totals.bytes;
+    task.total_requests = totals.requests;
+    task.planned_phases = schedule_.planned_phases();
+    return task;
+  }
+
+  SimulatedWork next_work() {
+    const std::uint64_t number = time_.phases++;
+    const double noise = static_cast<double>(hash_numbers(test_.seed, number) >> 11) * 0x1p-53;
+    const double duration_s = std::max(phase_s, test_.ramp_s + test_.runtime_s) * (1 + spread * (2 * noise - 1));
+    const double begin_s = time_.now_s;
+    time_.now_s += straggler_factor * (1 + simulated_spread) * duration_s + pause_s;
+    return {.number = number, .begin_s = begin_s, .duration_s = duration_s, .straggler = test_.clients / 3 * 2};
+  }
+
+  RunContext& context_;
+  const Case& test_;
+  std::uint64_t repetition_;
+  MPI_Comm communicator_;
+  const Schedule& schedule_;
+  SimulatedTime& time_;
+  FileAssignments assignments_;
+  NodeShares shares_;
+  std::unique_ptr<Pattern> pattern_;
+  std::unique_ptr<Tree> tree_;
+};
+
+}  // namespace
+
+Nodes simulated_nodes(std::uint32_t ranks, std::uint32_t ranks_per_node) {
+  Nodes nodes;
+  nodes.host = host_name();
+  nodes.of_rank = consecutive_nodes(ranks, ranks_per_node);
+  nodes.machine_of_rank = nodes.of_rank;
+  nodes.clock_of_rank.assign(ranks, 0);
+  nodes.count = nodes.of_rank.back() + 1;
+  for (std::uint32_t node = 0; node < nodes.count; ++node)
+    nodes.table.push_back({.name = "simulated-" + std::to_string(node)});
+  for (const std::uint32_t node : nodes.of_rank) ++nodes.table[node].ranks;
+  nodes.note_firsts(0);
+  return nodes;
+}
+
+RepetitionOutcome simulate_repetition(RunContext& context, const Case& test, std::uint64_t repetition,
+                                      MPI_Comm communicator, const Schedule& schedule, SimulatedTime& time) {
+  return SimulatedRepetition(context, test, repetition, communicator, schedule, time).run();
+}
+
+}  // namespace strider

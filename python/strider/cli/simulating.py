@@ -1,0 +1,38 @@
+"""`strider run --simulate`: a suite with simulated ranks."""
+
+from pathlib import Path
+from typing import NoReturn
+
+from strider.cli.running import Prepared, RunOptions, conduct
+
+
+def simulate_suite(file: Path, options: RunOptions, ranks: int) -> NoReturn:
+    """Runs a suite with simulated ranks, prints its results and exits with the run's exit code.
+
+    Args:
+        file: The suite.
+        options: Options from the command line.
+        ranks: Number of simulated ranks; the clients of each case unless the options have others.
+
+    Raises:
+        StriderError: The suite is invalid, or the run cannot be started.
+    """
+    from strider import engine as engines
+    from strider.cli.sizing import without_probe
+    from strider.launch import Bounds, watching, with_simulated_ranks
+    from strider.launch.launchers import choose
+    from strider.listing.names import store_of
+    from strider.suite import Changes
+    from strider.suite.document import read
+    from strider.suite.load import build
+
+    engine = engines.find()
+    changes = Changes(options.settings, options.target, options.clients or str(ranks))
+    suite = with_simulated_ranks(build(read(file), engine.description, changes, "optional"), ranks)
+    checked = without_probe(suite, engine).checked
+    launcher = choose(options.launcher, engine.version.mpi)
+    watched = watching("none", "none", options.timeline_interval, "none")
+    prepared = Prepared(
+        checked, engine, launcher, store_of(options.store), watched, (), Bounds(), are_ranks_simulated=True
+    )
+    conduct(prepared, options)

@@ -1,0 +1,114 @@
+"""Runs a plan with simulated ranks, without I/O: what many ranks cost in the engine, store and report."""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from strider.engine import Engine
+from strider.errors import StriderError
+from strider.launch import rundir
+from strider.launch.display import Display, Expendable
+from strider.launch.launchers import Launcher
+from strider.launch.process import Interruptions, start
+from strider.launch.rundir import RunDirectory
+from strider.launch.runner import GRACE_S, Limits, Outcome, attend, conclude, run_info, stall_limit_s
+from strider.launch.state import RunState
+from strider.suite import CheckedPlan, Plan, Suite
+from strider.suite.estimate import planned_phases
+
+NAME = "simulated"
+"""First word of the suite's name, and with it part of the run's id."""
+_MOST_PROCESSES = 8
+
+
+def with_simulated_ranks(suite: Suite, ranks: int) -> Suite:
+    """Returns a suite whose plan says that its ranks are simulated.
+
+    Args:
+        suite: The suite.
+        ranks: Number of simulated ranks.
+
+    Raises:
+        StriderError: A case has more clients.
+    """
+    plan = suite.plan
+    if plan.ranks > ranks:
+        raise StriderError(
+            f"--simulate {ranks}: a case has {plan.ranks} clients: simulate as many ranks, or choose fewer "
+            "clients with -n"
+        )
+    title = plan.suite.model_copy(update={"name": f"{NAME}-{plan.suite.name}"})
+    return Suite(
+        suite.document, plan.model_copy(update={"suite": title, "ranks": ranks}), suite.origins, suite.changes
+    )
+
+
+def simulate(
+    checked: CheckedPlan,
+    engine: Engine,
+    launcher: Launcher,
+    store: Path,
+    display: Display,
+    interrupted: Interruptions,
+) -> Outcome:
+    """Runs a plan whose ranks are simulated; accesses no target.
+
+    Args:
+        checked: The plan, by `with_simulated_ranks`.
+        engine: The engine.
+        launcher: Launcher of the processes that stand for the ranks.
+        store: Folder for the run directory.
+        display: Shows the progress.
+        interrupted: Termination signals: the first ends the run, the second kills the engine.
+
+    Raises:
+        StriderError: The run cannot be started.
+    """
+    plan = checked.suite.plan
+    processes = _processes_for(plan)
+    started = datetime.now(UTC)
+    run = rundir.new_run_id(plan.suite.name, started)
+    display = Expendable(display)
+    store.mkdir(parents=True, exist_ok=True)
+    info = run_info(checked, engine, launcher, store.absolute(), started, run)
+    info |= {"launcher": launcher.command(processes), "simulated": {"processes": processes}}
+    text = checked.suite.document.text
+    directory = rundir.create(store, run, plan.to_json(), text, engine.description, info)
+    state = RunState(planned_phases(checked), time_limit_s=plan.time_limit_s)
+    try:
+        directory.events.touch()
+        program = _program(engine, directory, plan.ranks)
+        process = start(launcher, processes, program, directory.log)
+        limits = Limits(stall_limit_s(plan), GRACE_S)
+        ending = attend(process, state, directory, interrupted, limits, display, _nothing_to_note)
+        return conclude(directory, state, ending, None)
+    except OSError as error:
+        raise rundir.cannot_write(directory, error) from error
+    finally:
+        display.close()
+
+
+def _nothing_to_note(text: str) -> None:
+    """Takes a note on clocks: simulated nodes have one."""
+
+
+def _processes_for(plan: Plan) -> int:
+    """Returns how many processes stand for the ranks; each of them has at least one rank of each case."""
+    return min(_MOST_PROCESSES, os.cpu_count() or 1, *(case.clients for case in plan.cases))
+
+
+def _program(engine: Engine, directory: RunDirectory, ranks: int) -> list[str]:
+    """Returns the engine's command line. Its directory is the run's own, in which it writes only events."""
+    options: Mapping[str, str] = {
+        "--directory": str(directory.path),
+        "--run": directory.run,
+        "--events": str(directory.events),
+        "--simulate": str(ranks),
+        "--counters": "none",
+        "--ceilings": "none",
+        "--timeline": "none",
+        "--unconfined": "the ranks are simulated",
+    }
+    words = [word for option in options.items() for word in option]
+    return [str(engine.path.resolve()), "run", str(directory.plan), *words]

@@ -1,0 +1,22 @@
+"""What a run with simulated ranks is, before all else."""
+
+from __future__ import annotations
+
+from strider.report.blocks import Alert, Block, Section
+from strider.report.results.results import Results
+
+_SENTENCES = (
+    "The ranks of this run are simulated: no storage was accessed, and its rates are no measurements.",
+    "In each case, one rank was made to take 1.5 times as long as the others.",
+)
+
+
+def _alert(_: Results) -> list[Block]:
+    return [Alert("Simulated", _SENTENCES)]
+
+
+def _applies(results: Results) -> bool:
+    return any("simulated" in sample.flags for sample in results.run.samples)
+
+
+SECTION = Section("simulated", "Simulated", _alert, _alert, applies=_applies)

@@ -1,0 +1,132 @@
+"""Simulated ranks: the reductions, events, store and report of many ranks, without I/O."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness import Json, strider_command
+
+SUITE = """
+[suite]
+name = "many"
+
+[[case]]
+interface = "posix"
+pattern = "segmented"
+transfer = "1MiB"
+block = "2MiB"
+operations = ["write", "read"]
+repetitions = {repetitions}
+
+[[case]]
+interface = "posix"
+tree = "balanced"
+depth = 0
+items = 3
+operations = ["create", "stat"]
+repetitions = {repetitions}
+"""
+
+
+def strider(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(strider_command(*words), capture_output=True, text=True, check=False)
+
+
+def write_suite(folder: Path, repetitions: int) -> Path:
+    suite = folder / "many.toml"
+    suite.write_text(SUITE.format(repetitions=repetitions), encoding="utf-8")
+    return suite
+
+
+def simulated(folder: Path, ranks: int, *further: object) -> tuple[Path, str]:
+    """Runs the suite with simulated ranks; returns the run directory and what was printed."""
+    suite = write_suite(folder, 2)
+    done = strider("run", suite, "--simulate", ranks, "--store", folder / "store", *further)
+    assert done.returncode == 0, done.stderr
+    (directory,) = (folder / "store").iterdir()
+    return directory, done.stdout
+
+
+def events_of(directory: Path, kind: str) -> list[Json]:
+    lines = (directory / "events.jsonl").read_text(encoding="utf-8").splitlines()
+    return [event for event in map(json.loads, lines) if event["event"] == kind]
+
+
+@pytest.fixture(scope="module")
+def thousand(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    return simulated(tmp_path_factory.mktemp("thousand"), 1000)
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With a known time of its last change."""
+    folder = tmp_path_factory.mktemp("target")
+    os.utime(folder, (1, 1))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory, target: Path) -> tuple[Path, str]:
+    return simulated(tmp_path_factory.mktemp("few"), 9, "--target", target)
+
+
+def test_the_report_names_the_straggler(thousand: tuple[Path, str]) -> None:
+    assert "rank 666 on simulated-10 finished last in" in thousand[1]
+
+
+def test_everything_says_that_it_is_simulated(thousand: tuple[Path, str]) -> None:
+    directory, printed = thousand
+    assert "no measurements" in printed
+    assert "no measurements" in (directory / "report.html").read_text(encoding="utf-8")
+    assert "simulated-many" in directory.name
+    assert all(sample["flags"] == ["simulated"] for sample in events_of(directory, "sample"))
+
+
+def test_samples_are_those_of_all_ranks(thousand: tuple[Path, str]) -> None:
+    for sample in events_of(thousand[0], "sample"):
+        ends = next(one for one in sample["rank_distributions"] if one["quantity"] == "end_s")
+        assert sample["clients"] == ends["ranks"] == 1000
+        assert ends["max_rank"] == 666
+        assert ends["max"] == pytest.approx(sample["elapsed_s"], abs=1e-3)
+        assert 1.2 < ends["max"] / ends["p50"] < 1.8
+        assert (
+            sample["requests"]
+            == {"write": 2000, "read": 2000, "create": 3000, "stat": 3000}[sample["operation"]]
+        )
+        assert sample["latency"]["count"] == sample["requests"]
+
+
+def test_events_do_not_grow_with_the_ranks(few: tuple[Path, str], thousand: tuple[Path, str]) -> None:
+    sizes = [
+        sum(len(json.dumps(event)) for event in events_of(directory, "sample"))
+        for directory in (few[0], thousand[0])
+    ]
+    assert sizes[1] < 2 * sizes[0]
+    assert not events_of(thousand[0], "rank")
+
+
+def test_few_ranks_have_rows(few: tuple[Path, str]) -> None:
+    directory, printed = few
+    assert len(events_of(directory, "rank")) == 9 * len(events_of(directory, "sample"))
+    assert "rank 6 on simulated-0" in printed
+
+
+def test_nothing_is_written_beside_the_run(few: tuple[Path, str], target: Path) -> None:
+    assert few[0].is_dir()
+    assert target.stat().st_mtime == 1
+
+
+def test_more_clients_than_ranks_are_refused(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, 1)
+    done = strider("run", suite, "--simulate", 8, "-n", 16, "--store", tmp_path / "store")
+    assert done.returncode == 2
+    assert "--simulate 8: a case has 16 clients" in done.stderr
+
+
+def test_it_cannot_be_resumed_on_real_storage(thousand: tuple[Path, str]) -> None:
+    done = strider("resume", thousand[0])
+    assert done.returncode == 2
+    assert "simulated ranks" in done.stderr
