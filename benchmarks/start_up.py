@@ -19,6 +19,15 @@ from strider import engine as engines
 EMPTY = "#include <mpi.h>\nint main(int n, char** words) { MPI_Init(&n, &words); MPI_Finalize(); }\n"
 
 
+def compile_empty_program(folder: Path) -> Path:
+    """Returns the path of an MPI program that does nothing."""
+    source, program = folder / "empty.cpp", folder / "empty"
+    source.write_text(EMPTY, encoding="utf-8")
+    compiler = Path(engines.find().version.mpi.mpiexec).parent / "mpicxx"
+    subprocess.run([compiler, "-o", program, source], check=True)
+    return program
+
+
 def seconds_of_empty_program(program: Path, ranks: int) -> float:
     """Wall time."""
     begin = time.monotonic()
@@ -38,10 +47,7 @@ def main(ranks: int, rounds: int) -> None:
     """Measures and prints."""
     times: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
-        source, program = Path(folder) / "empty.cpp", Path(folder) / "empty"
-        source.write_text(EMPTY, encoding="utf-8")
-        compiler = Path(engines.find().version.mpi.mpiexec).parent / "mpicxx"
-        subprocess.run([compiler, "-o", program, source], check=True)
+        program = compile_empty_program(Path(folder))
         for _ in range(rounds):
             times["strider"].append(seconds_of_strider(ranks))
             times["empty program"].append(seconds_of_empty_program(program, ranks))
