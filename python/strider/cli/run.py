@@ -143,8 +143,7 @@ def run(
         within or [],
         places_of(hosts, hostfile, nodes, per_node, bind),
     )
-    _check_capacity(find_capacity, against, targets)
-    _check_simulation(simulate, against, targets, find_capacity)
+    _check_combination(find_capacity, simulate, against is not None or len(targets) > 1)
     if against is not None:
         run_against(file, against, options, Verdicts.of(pairs, threshold, fail_on, output))
     _refuse_without_baseline(pairs, threshold, fail_on, output)
@@ -205,17 +204,11 @@ def _time_limit(text: str | None) -> list[str]:
     return [f"suite.time_limit={text}"]
 
 
-def _check_capacity(is_wanted: bool, against: str | None, targets: list[str]) -> None:
-    """Refuses --find-capacity with several targets."""
-    if is_wanted and (against is not None or len(targets) > 1):
+def _check_combination(finds_capacity: bool, simulated_ranks: int | None, compares: bool) -> None:
+    """Refuses --find-capacity and --simulate with each other, and where targets are compared."""
+    if finds_capacity and compares:
         raise StriderError("--find-capacity measures one target: leave --against and other targets out")
-
-
-def _check_simulation(
-    ranks: int | None, against: str | None, targets: list[str], finds_capacity: bool
-) -> None:
-    """Refuses --simulate with what compares or needs rates of storage."""
-    if ranks is not None and (against is not None or len(targets) > 1 or finds_capacity):
+    if simulated_ranks is not None and (compares or finds_capacity):
         raise StriderError(
             "--simulate measures nothing: leave --find-capacity, --against and further targets out"
         )
