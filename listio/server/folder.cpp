@@ -57,9 +57,14 @@ std::string old_text_of(const Label& label) {
          std::to_string(label.servers) + "\n";
 }
 
-/// The label that has this text; none if it is damaged.
-std::optional<Label> label_of(const std::string& text) {
+/// The label that has this text; none if it is damaged. One of an older release is of no particular volume: of
+/// `of_old`.
+std::optional<Label> label_of(const std::string& text, const VolumeState& of_old) {
   Label label;
+  if (std::sscanf(text.c_str(), "strider-listio-server 1 number %u servers %u", &label.number, &label.servers) == 2) {
+    label.volume = of_old;
+    return text == old_text_of(label) ? std::optional(label) : std::nullopt;
+  }
   std::array<char, 33> id{};
   unsigned long long epoch = 0;
   if (std::sscanf(text.c_str(), "strider-listio-server 2 volume %32[0-9a-f] epoch %llu number %u servers %u", id.data(),
@@ -119,8 +124,7 @@ void ServerFolder::check(const std::string& text, const Label& wanted, Folder fo
     if (is_unused()) return;
     refuse(path_, "holds data, and its label is empty", "restore the folder from a backup of this server");
   }
-  if (text == old_text_of(wanted)) return;
-  const std::optional<Label> found = label_of(text);
+  const std::optional<Label> found = label_of(text, wanted.volume);
   if (!found) refuse(path_ + "/label", "is damaged", "restore the folder from a backup of this server");
   // A first start that failed, with another id, has left such a folder.
   const bool is_new = folder == Folder::any && found->volume.epoch == 1 && wanted.volume.epoch == 1 && is_unused();

@@ -28,6 +28,8 @@ MOST_SERVERS = 1024
 _LOG_LINES = 3
 
 Lifetime = Literal["stop", "starter"]
+Store = Literal["files", "nothing"]
+"""What becomes of written data: kept in files, or discarded."""
 Folder = Literal["any", "existing"]
 """Whether a server may create its data or must find existing data, so that no file appears empty."""
 
@@ -54,7 +56,7 @@ class ServerOptions:
     strip_bytes: int | None = None
     transport: str = "auto"
     listen: str = "127.0.0.1"
-    store: Literal["files", "nothing"] = "files"
+    store: Store = "files"
     bytes_per_s: int | None = None
     lifetime: Lifetime = "stop"
     hosts: Sequence[str] = ()
@@ -67,12 +69,14 @@ class ProcessRecord(BaseModel):
     Attributes:
         boot: Which start of the machine they belong to.
         processes: By number of the server.
+        store: What becomes of written data.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     boot: str
     processes: list[Process]
+    store: Store = "files"
 
 
 @dataclass
@@ -130,6 +134,10 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
             f"{directory}: servers of this volume are already running: {remedy}", ExitCode.CANNOT_RUN
         )
     volume = _volume(directory, known, options)
+    if known and not known.id:
+        # Labels get the id one by one: if this start fails in between, the next one must know it.
+        known.id = volume.id
+        known.write(directory / VOLUME_FILE)
     folder: Folder = "existing" if known else "any"
     if options.hosts:
         _serve_on_hosts(options.program or str(server), directory, volume, options, folder)
@@ -141,7 +149,7 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
             log = _log(directory, number)
             started.children.append(_start([str(server), *words, "--folder", folder], log, volume, options))
         volume.servers = _wait_until_ready(dict(enumerate(started.children)), directory)
-        _record(directory, _identified(dict(enumerate(started.children)), directory))
+        _record(directory, _identified(dict(enumerate(started.children)), directory), options.store)
         volume.write(directory / VOLUME_FILE)
     except BaseException:
         started.stop()
@@ -160,9 +168,14 @@ def _restart(
     server: Path, directory: Path, volume: Volume, options: ServerOptions, numbers: Sequence[int]
 ) -> Started:
     """Starts some servers of a volume whose others run, as they were."""
-    if _volume(directory, volume, options).model_dump(exclude={"servers", "epoch"}) != volume.model_dump(
-        exclude={"servers", "epoch"}
-    ):
+    own = {"servers", "epoch", "id"}
+    wanted = _volume(directory, volume, options).model_dump(exclude=own)
+    if not volume.id:
+        raise StriderError(
+            f"{directory}: other servers of this volume, of an older release, are running: stop them with "
+            f"strider listio stop {directory}"
+        )
+    if wanted != volume.model_dump(exclude=own) or options.store != _process_record(directory).store:
         raise StriderError(
             f"{directory}: other servers of this volume are running with other options: repeat the options "
             f"with which they were started, or stop them with strider listio stop {directory}"
@@ -178,7 +191,7 @@ def _restart(
             started.children.append(children[number])
         _wait_until_ready(children, directory)
         alive = dict(enumerate(processes_of(directory))) | _identified(children, directory)
-        _record(directory, alive)
+        _record(directory, alive, options.store)
     except BaseException:
         started.stop()
         raise
@@ -223,16 +236,21 @@ def stop(directory: Path) -> int:
 
 def processes_of(directory: Path) -> list[Process]:
     """The processes that were started as servers of a volume; none of before the machine's start."""
+    record = _process_record(directory)
+    return record.processes if record.boot == boot_id() else []
+
+
+def _process_record(directory: Path) -> ProcessRecord:
+    """The record of the servers of a volume on this host; an empty one where there is none."""
     try:
         text = (directory / PROCESSES_FILE).read_text(encoding="utf-8")
-        record = ProcessRecord.model_validate_json(text)
+        return ProcessRecord.model_validate_json(text)
     except FileNotFoundError:
-        return []
+        return ProcessRecord(boot="", processes=[])
     except (OSError, ValidationError) as error:
         raise StriderError(
             f"cannot read {directory / PROCESSES_FILE}: {error}", ExitCode.CANNOT_RUN
         ) from error
-    return record.processes if record.boot == boot_id() else []
 
 
 def is_down(directory: Path) -> bool:
@@ -360,7 +378,8 @@ def _identified(children: Mapping[int, subprocess.Popen[str]], directory: Path) 
     return alive
 
 
-def _record(directory: Path, processes: Mapping[int, Process]) -> None:
+def _record(directory: Path, processes: Mapping[int, Process], store: Store) -> None:
     """Records the processes before the volume is published."""
-    record = ProcessRecord(boot=boot_id(), processes=[processes[number] for number in sorted(processes)])
+    own = [processes[number] for number in sorted(processes)]
+    record = ProcessRecord(boot=boot_id(), processes=own, store=store)
     write_whole(directory / PROCESSES_FILE, record.model_dump_json(indent=1) + "\n")

@@ -103,7 +103,7 @@ TEST_F(FolderTest, OfAnOlderReleaseGetsTheLabelOfToday) {
   use();
   set_label("strider-listio-server 1 number 0 servers 2\n");
   const VolumeId id = make_volume_id();
-  expect_in("is damaged", refusal(Label{{id, 1}, 0, 3}));
+  expect_in("belongs to server 0 of 2, not to server 0 of 3", refusal(Label{{id, 1}, 0, 3}));
   EXPECT_EQ(refusal(Label{{id, 1}, 0, 2}, Folder::existing), "");
   expect_in(to_hex(id), label());
 }

@@ -1,5 +1,6 @@
 """Servers of a volume start all or none, are found again, and end when told or with their starter."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -14,6 +15,7 @@ import pytest
 from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
 from strider.listio import (
+    VOLUME_FILE,
     ServerOptions,
     check,
     is_down,
@@ -113,6 +115,23 @@ def test_an_old_copy_of_a_server_is_refused_by_name(built: Engine, directory: Pa
     start_and_stop(built, directory)
 
 
+def test_a_volume_of_an_older_release_gets_one_id_however_often_its_start_fails(
+    built: Engine, directory: Path
+) -> None:
+    start_and_stop(built, directory)
+    volume = read_volume(directory)
+    assert volume is not None
+    volume.model_copy(update={"id": "", "epoch": 0}).write(directory / VOLUME_FILE)
+    for number in range(2):
+        label = directory / f"server-{number}" / "label"
+        label.write_text(f"strider-listio-server 1 number {number} servers 2\n")
+    with (directory / "server-1" / "label").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(StriderError, match="another server uses this folder"):
+            start_and_stop(built, directory)
+    start_and_stop(built, directory)
+
+
 def test_the_folder_of_another_volume_is_refused_by_name(
     built: Engine, directory: Path, tmp_path: Path
 ) -> None:
@@ -141,8 +160,9 @@ def test_a_server_that_died_is_started_again_where_it_was(built: Engine, directo
     os.kill(killed.pid, signal.SIGKILL)
     assert eventually(lambda: not is_alive(killed))
     assert [server["answers"] for server in status(built, directory)] == [True, False, True]
-    with pytest.raises(StriderError, match="other servers of this volume are running with other options"):
-        serve(built, directory, ServerOptions(bytes_per_s=1_000_000))
+    for other in (ServerOptions(bytes_per_s=1_000_000), ServerOptions(store="nothing")):
+        with pytest.raises(StriderError, match="other servers of this volume are running with other options"):
+            serve(built, directory, other)
     serve(built, directory, ServerOptions())
     assert [server["answers"] for server in status(built, directory)] == [True, True, True]
     assert read_volume(directory) == before, "clients find it with the volume file that they have"
