@@ -38,9 +38,10 @@ void meet(const std::vector<int>& members, MPI_Comm communicator, const std::str
       wait(receiving, waiting);
       wait(sending, waiting);
     } catch (const StallError& error) {
+      const int absent = receiving == MPI_REQUEST_NULL ? after : before;
       for (MPI_Request* const request : {&receiving, &sending}) give_up(*request);
       throw StallError(std::string(error.what()) + " " + purpose + ", and " +
-                       missing(before, communicator, distance == 1) + " did not come");
+                       missing(absent, communicator, distance == 1) + " did not come");
     }
   }
 }
