@@ -57,7 +57,7 @@ class Listio final : public Interface {
       throw IoError({"connect", directory, 0, 0, 0},
                     "listio.servers is " + std::to_string(options_.spreading.servers) + ", but the volume has " +
                         std::to_string(servers),
-                    "set a smaller listio.servers, or start the volume with strider listio serve DIR --servers N");
+                    "set a smaller listio.servers, or make a volume of more servers in another directory");
     // Found out now, since that takes longer than many a phase.
     if (options_.method == listio::Method::hybrid && options_.threshold_bytes == 0) volume_->client.method_costs();
   }
@@ -98,8 +98,8 @@ class Listio final : public Interface {
 
 constexpr Parameter parameters[] = {
     {"volume", Kind::config, "\"\"",
-     "Volume file; empty: listio-volume.json in the target or in a directory above it. Without one, four servers are "
-     "started for the run."},
+     "Volume file; empty: listio-volume.json in the target or in a directory above it. Without one, as many servers "
+     "as the cases ask for, or four, are started for the run."},
     {"calls", Kind::choice, "\"list\"",
      "Calls for a request of several extents: one list (list), one call for each extent (each), or through a buffer "
      "that covers the extents and their holes (sieve; a write reads the buffer first and writes it back, under a "

@@ -165,7 +165,7 @@ constexpr Parameter parameters[] = {
      "daos:|quobyte:"},
     {"volume", Kind::config, "\"\"",
      "With prefix = \"listio:\", the volume file; empty: listio-volume.json in the target or in a directory above it. "
-     "Without one, four servers are started for the run."},
+     "Without one, as many servers as the cases ask for, or four, are started for the run."},
     {"hints", Kind::map, "{}", "MPI_Info hints given at open, such as { romio_cb_write = \"enable\" }."},
 };
 
