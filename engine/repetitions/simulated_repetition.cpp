@@ -74,7 +74,9 @@ class SimulatedRepetition {
     const double duration_s = std::max(phase_s, test_.ramp_s + test_.runtime_s) * (1 + spread * (2 * noise - 1));
     const double begin_s = time_.now_s;
     time_.now_s += straggler_factor * (1 + simulated_spread) * duration_s + pause_s;
-    return {.number = number, .begin_s = begin_s, .duration_s = duration_s, .straggler = test_.clients / 3 * 2};
+    // A single rank is no straggler: there is no other to wait for it.
+    const std::uint32_t straggler = test_.clients > 1 ? test_.clients / 3 * 2 : test_.clients;
+    return {.number = number, .begin_s = begin_s, .duration_s = duration_s, .straggler = straggler};
   }
 
   RunContext& context_;

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -124,6 +125,38 @@ def test_more_clients_than_ranks_are_refused(tmp_path: Path) -> None:
     done = strider("run", suite, "--simulate", 8, "-n", 16, "--store", tmp_path / "store")
     assert done.returncode == 2
     assert "--simulate 8: a case has 16 clients" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--hosts", "nosuchhost"], "leave --hosts, --hostfile, --nodes, --per-node and --bind out"),
+        (["--bind", "core"], "and --bind out"),
+        (["--observe", "nosuchhost"], "leave --observe out"),
+        (["--within", "/nonexistent"], "leave --within out"),
+        (["--set", "case.arrival_rate=100"], "arrival rates cannot be simulated (arrival_rate)"),
+    ],
+)
+def test_what_needs_real_ranks_is_refused(tmp_path: Path, words: list[str], said: str) -> None:
+    done = strider("run", write_suite(tmp_path, 1), "--simulate", 8, *words, "--store", tmp_path / "store")
+    assert done.returncode == 2, done.stderr
+    assert said in " ".join(done.stderr.split())
+    assert not (tmp_path / "store").exists()
+
+
+def test_groups_are_refused(tmp_path: Path) -> None:
+    suite = tmp_path / "groups.toml"
+    case = '[[case]]\ninterface = "posix"\npattern = "segmented"\nclients = 2\ngroup = "{}"\n'
+    suite.write_text('[suite]\nname = "groups"\n' + case.format("a") + case.format("b"), encoding="utf-8")
+    done = strider("run", suite, "--simulate", 100, "--store", tmp_path / "store")
+    assert done.returncode == 2
+    assert "groups of ranks cannot be simulated (group)" in done.stderr
+
+
+def test_results_are_trusted_for_nothing(few: tuple[Path, str]) -> None:
+    text = " ".join(few[1].split())
+    assert re.search(r"D \d \(simulated \d\)", text), text
+    assert not re.search(r"[ABC] \d \(", text)
 
 
 def test_it_cannot_be_resumed_on_real_storage(thousand: tuple[Path, str]) -> None:

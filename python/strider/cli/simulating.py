@@ -4,6 +4,24 @@ from pathlib import Path
 from typing import NoReturn
 
 from strider.cli.running import Prepared, RunOptions, conduct
+from strider.errors import StriderError
+
+
+def _refuse_what_needs_ranks(options: RunOptions) -> None:
+    """Refuses options that choose where ranks are and what they touch: there are none."""
+    places = options.places
+    given = {
+        "--hosts, --hostfile, --nodes, --per-node and --bind": bool(
+            places and (places.are_given or places.bind)
+        ),
+        "--observe": options.observe is not None,
+        "--remount-command": options.remount_command is not None,
+        "--within": bool(options.within),
+        "--confine": options.confine != "auto",
+    }
+    for name, is_given in given.items():
+        if is_given:
+            raise StriderError(f"--simulate has no ranks and no target: leave {name} out")
 
 
 def simulate_suite(file: Path, options: RunOptions, ranks: int) -> NoReturn:
@@ -26,6 +44,7 @@ def simulate_suite(file: Path, options: RunOptions, ranks: int) -> NoReturn:
     from strider.suite.document import read
     from strider.suite.load import build
 
+    _refuse_what_needs_ranks(options)
     engine = engines.find()
     changes = Changes(options.settings, options.target, options.clients or str(ranks))
     suite = with_simulated_ranks(build(read(file), engine.description, changes, "optional"), ranks)

@@ -20,6 +20,8 @@ from strider.suite.estimate import planned_phases
 NAME = "simulated"
 """First word of the suite's name, and with it part of the run's id."""
 _MOST_PROCESSES = 8
+_NOT_SIMULATED = {"group": "groups of ranks", "arrival_rate": "arrival rates", "dataset": "data sets"}
+"""Parameters of cases that need what only real phases have, with what they make."""
 
 
 def with_simulated_ranks(suite: Suite, ranks: int) -> Suite:
@@ -30,9 +32,15 @@ def with_simulated_ranks(suite: Suite, ranks: int) -> Suite:
         ranks: Number of simulated ranks.
 
     Raises:
-        StriderError: A case has more clients.
+        StriderError: A case has more clients, or what cannot be simulated.
     """
     plan = suite.plan
+    for parameter, noun in _NOT_SIMULATED.items():
+        if any(case.get(parameter) for case in plan.cases):
+            raise StriderError(
+                f"--simulate: {noun} cannot be simulated ({parameter}): choose another suite, or leave "
+                f"{parameter} out"
+            )
     if plan.ranks > ranks:
         raise StriderError(
             f"--simulate {ranks}: a case has {plan.ranks} clients: simulate as many ranks, or choose fewer "

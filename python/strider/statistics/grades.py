@@ -139,6 +139,7 @@ CRITERIA = (
         reasons=("level", "trend"),
     ),
     Criterion(name="errors, void samples", needs=("none", "", "", "any"), reasons=("errors", "void")),
+    Criterion(name="ranks", needs=("real", "", "", "simulated"), reasons=("simulated",)),
     Criterion(name="verification of data", needs=("off", "", "on", ""), reasons=("verified",)),
 )
 """Each criterion allows a grade; the weakest one decides."""
@@ -235,6 +236,12 @@ REASONS = (
         grades="D",
         meaning="a failed check made samples void",
         remedy="Correct what made samples void: see the errors",
+    ),
+    Reason(
+        name="simulated",
+        grades="D",
+        meaning="the ranks are simulated",
+        remedy="Measure with real ranks: leave --simulate out",
     ),
     Reason(
         name="verified",

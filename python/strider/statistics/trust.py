@@ -102,6 +102,7 @@ def grade_of(summary: OperationSummary, file_system: str = "") -> Trust | None:
         return None
     return Trust.of(
         [
+            *_of_simulation(summary),
             *_of_errors(summary),
             *_of_length([sample.elapsed_s for sample in summary.samples]),
             *_of_spread(summary.n, summary.rate.half_width if summary.rate else None),
@@ -111,6 +112,11 @@ def grade_of(summary: OperationSummary, file_system: str = "") -> Trust | None:
             *_of_verification(summary),
         ]
     )
+
+
+def _of_simulation(summary: OperationSummary) -> Iterator[_Finding]:
+    if any("simulated" in sample.flags for sample in summary.samples):
+        yield "D", "simulated"
 
 
 def _of_errors(summary: OperationSummary) -> Iterator[_Finding]:

@@ -7,7 +7,7 @@ from strider.report.results.results import Results
 
 _SENTENCES = (
     "The ranks of this run are simulated: no storage was accessed, and its rates are no measurements.",
-    "In each case, one rank was made to take 1.5 times as long as the others.",
+    "In each case of several clients, one rank was made to take 1.5 times as long as the others.",
 )
 
 
