@@ -8,6 +8,7 @@ from strider.report.labels.facets import Facets
 from strider.report.words.wording import plural
 from strider.statistics import OperationSummary
 from strider.statistics.scaling import Efficiency, Scaling, scalings
+from strider.store.case import Case
 
 #: Others are in the table.
 _MAXIMUM = 3
@@ -17,8 +18,17 @@ def scaling(summaries: Sequence[OperationSummary]) -> list[str]:
     """Returns a sentence for each of the first operations whose growth with a count is shown."""
     found = scalings(summaries)
     # Labels of the lowest counts alone distinguish series, and leave out what is counted.
-    facets = Facets.of(list({one.summary.case.number: one.summary.case for one in found}.values()))
+    facets = Facets.of(list({one.summary.case.number: _without_servers(one) for one in found}.values()))
     return [_text(one, facets) for one in found[:_MAXIMUM]]
+
+
+def _without_servers(found: Scaling) -> Case:
+    """Returns the case at the lowest count, without the number of servers if that is counted."""
+    case = found.summary.case
+    if found.noun != "servers":
+        return case
+    interface = {name: value for name, value in case.interface.items() if name != "servers"}
+    return case.model_copy(update={"interface": interface})
 
 
 def _text(found: Scaling, facets: Facets) -> str:
