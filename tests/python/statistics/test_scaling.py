@@ -79,6 +79,7 @@ def test_a_knee_is_said_of_what_is_counted(tmp_path: Path, noun: str) -> None:
 
 def test_servers_of_an_interface_are_counted(tmp_path: Path) -> None:
     (sentence,) = scaling(summarize(run_of(tmp_path, {1: 8.0, 2: 4.0, 4: 2.0}, "servers")))
+    assert sentence.startswith("Scaling of write through posix direct (segmented): no knee")
     assert (
         ": no knee up to 4 servers, which reach 100 % (99 % interval 98–103) of linear growth from 1"
         in sentence
