@@ -85,18 +85,18 @@ class Started:
 
     Attributes:
         volume: The volume file for clients.
-        children: The processes.
+        children: The processes, by number.
     """
 
     volume: Volume
-    children: list[subprocess.Popen[str]] = field(default_factory=list)
+    children: dict[int, subprocess.Popen[str]] = field(default_factory=dict)
 
     def stop(self) -> None:
         """Ends those that end with the process that started them."""
-        for child in self.children:
+        for child in self.children.values():
             child.terminate()
         end = time.monotonic() + STOP_S
-        for child in self.children:
+        for child in self.children.values():
             try:
                 child.wait(max(0.0, end - time.monotonic()))
             except subprocess.TimeoutExpired:
@@ -142,18 +142,42 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
     if options.hosts:
         _serve_on_hosts(options.program or str(server), directory, volume, options, folder)
         return Started(volume)
-    started = Started(volume)
+    (directory / PROCESSES_FILE).unlink(missing_ok=True)
+    addresses = dict.fromkeys(range(len(volume.servers)), f"{options.listen}:0")
+    started = _start_here(server, directory, volume, options, addresses, folder)
     try:
-        for number in range(len(volume.servers)):
-            words = _words(directory, number, volume, options, f"{options.listen}:0")
-            log = _log(directory, number)
-            started.children.append(_start([str(server), *words, "--folder", folder], log, volume, options))
-        volume.servers = _wait_until_ready(dict(enumerate(started.children)), directory)
-        _record(directory, _identified(dict(enumerate(started.children)), directory), options.store)
         volume.write(directory / VOLUME_FILE)
     except BaseException:
         started.stop()
         (directory / PROCESSES_FILE).unlink(missing_ok=True)
+        raise
+    return started
+
+
+def _start_here(
+    server: Path,
+    directory: Path,
+    volume: Volume,
+    options: ServerOptions,
+    addresses: Mapping[int, str],
+    folder: Folder,
+) -> Started:
+    """Starts servers of this host at addresses, by number, and records them beside those that run.
+
+    The volume has their addresses then. If one does not start, all of them are stopped.
+    """
+    started = Started(volume)
+    try:
+        for number, address in addresses.items():
+            words = _words(directory, number, volume, options, address)
+            command = [str(server), *words, "--folder", folder]
+            started.children[number] = _start(command, _log(directory, number), volume, options)
+        for number, address in _wait_until_ready(started.children, directory).items():
+            volume.servers[number] = address
+        running = dict(enumerate(processes_of(directory)))
+        _record(directory, running | _identified(started.children, directory), options.store)
+    except BaseException:
+        started.stop()
         raise
     return started
 
@@ -180,22 +204,8 @@ def _restart(
             f"{directory}: other servers of this volume are running with other options: repeat the options "
             f"with which they were started, or stop them with strider listio stop {directory}"
         )
-    started = Started(volume)
-    children: dict[int, subprocess.Popen[str]] = {}
-    try:
-        for number in numbers:
-            words = _words(directory, number, volume, options, volume.servers[number])
-            log = _log(directory, number)
-            command = [str(server), *words, "--folder", "existing"]
-            children[number] = _start(command, log, volume, options)
-            started.children.append(children[number])
-        _wait_until_ready(children, directory)
-        alive = dict(enumerate(processes_of(directory))) | _identified(children, directory)
-        _record(directory, alive, options.store)
-    except BaseException:
-        started.stop()
-        raise
-    return started
+    addresses = {number: volume.servers[number] for number in numbers}
+    return _start_here(server, directory, volume, options, addresses, "existing")
 
 
 def _serve_on_hosts(
@@ -338,10 +348,10 @@ def _tell_secret(stream: IO[str] | None, secret: str, close: bool) -> None:
         return  # it has exited; the wait for readiness reports why
 
 
-def _wait_until_ready(children: Mapping[int, subprocess.Popen[str]], directory: Path) -> list[str]:
-    """The addresses that servers, given by number, say when they serve."""
+def _wait_until_ready(children: Mapping[int, subprocess.Popen[str]], directory: Path) -> dict[int, str]:
+    """The addresses that servers say when they serve, by number."""
     end = time.monotonic() + READY_S
-    return [_ready(child, number, directory, end) for number, child in children.items()]
+    return {number: _ready(child, number, directory, end) for number, child in children.items()}
 
 
 def _ready(child: subprocess.Popen[str], number: int, directory: Path, end: float) -> str:
