@@ -123,13 +123,14 @@ class Scaling:
 
 def scalings(summaries: Sequence[OperationSummary]) -> list[Scaling]:
     """The growth of each operation along each count, where a knee or its absence is shown."""
-    keys = {one.case.number: _keys(one.case) for one in summaries}
+    usable = [one for one in summaries if _is_usable(one)]
+    keys = {case.number: _keys(case) for case in {one.case.number: one.case for one in usable}.values()}
     found = []
     for axis in AXES:
         groups: defaultdict[str, dict[int, OperationSummary]] = defaultdict(dict)
-        for one in summaries:
+        for one in usable:
             count = axis.count(one.case)
-            if isinstance(count, int) and count > 0 and _is_usable(one):
+            if isinstance(count, int) and count > 0:
                 work = json.dumps(axis.without(keys[one.case.number]), sort_keys=True)
                 groups[f"{one.operation} {work}"][count] = one
         found += [_scaling(axis.noun, own) for own in groups.values() if len(own) >= FEWEST_COUNTS]

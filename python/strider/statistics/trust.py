@@ -6,7 +6,7 @@ decides. None gets better by less data: fewer or shorter repetitions, a wider in
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -18,6 +18,7 @@ from strider.statistics.steadiness import has_trend
 
 if TYPE_CHECKING:
     from strider.statistics.summary import OperationSummary
+    from strider.store import Sample
 
 
 Grade = Literal["A", "B", "C", "D"]
@@ -114,8 +115,13 @@ def grade_of(summary: OperationSummary, file_system: str = "") -> Trust | None:
     )
 
 
+def are_simulated(samples: Iterable[Sample]) -> bool:
+    """Whether some samples are those of simulated ranks."""
+    return any("simulated" in sample.flags for sample in samples)
+
+
 def _of_simulation(summary: OperationSummary) -> Iterator[_Finding]:
-    if any("simulated" in sample.flags for sample in summary.samples):
+    if are_simulated(summary.samples):
         yield "D", "simulated"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from strider.report.blocks import Alert, Block, Section
 from strider.report.results.results import Results
+from strider.statistics.trust import are_simulated
 
 _SENTENCES = (
     "The ranks of this run are simulated: no storage was accessed, and its rates are no measurements.",
@@ -16,7 +17,7 @@ def _alert(_: Results) -> list[Block]:
 
 
 def _applies(results: Results) -> bool:
-    return any("simulated" in sample.flags for sample in results.run.samples)
+    return are_simulated(results.run.samples)
 
 
 SECTION = Section("simulated", "Simulated", _alert, _alert, applies=_applies)
