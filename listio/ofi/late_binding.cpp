@@ -1,5 +1,6 @@
-// The functions of libfabric that this folder calls, for a library that is preloaded into programs of others: it must
-// not be linked with libfabric, since the program's MPI may bring a newer one of the same name. Loaded at first use.
+// The functions of libfabric that this folder calls, loaded at first use. Nothing is linked with libfabric: it brings
+// libraries of networks, one of which sleeps for 0.17 s at the start of every process (libinfinipath), and a program
+// into which the MPI-IO layer is preloaded may have a newer one of the same name.
 #include <dlfcn.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
@@ -8,9 +9,15 @@
 
 namespace {
 
+/// The one that the process has already, or that the loader finds, or that was there when this was built.
+void* load() {
+  void* const library = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
+  return library != nullptr ? library : dlopen(STRIDER_OFI_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+}
+
 template <class Function>
 Function find(const char* name) {
-  static void* const library = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
+  static void* const library = load();
   return library == nullptr ? nullptr : reinterpret_cast<Function>(dlsym(library, name));
 }
 

@@ -1,3 +1,4 @@
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,16 @@ def test_an_engine_that_fails_is_quoted(tmp_path: Path) -> None:
 def test_an_engine_that_does_not_start_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StriderError, match="cannot start"):
         _ = Engine(tmp_path / "missing").version
+
+
+@pytest.mark.parametrize(
+    "program", ["strider-engine", "strider-listio", "strider-listio-server", "strider-listio-mount"]
+)
+def test_no_program_is_linked_with_libfabric(engine: Engine, program: str) -> None:
+    """It is loaded at first use: its libraries sleep for 0.17 s at the start of each process."""
+    path = engine.path.with_name(program)
+    if not path.exists():
+        pytest.skip(f"{program} is not built: libcrypto or libfuse3 is missing")
+    done = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True)
+    assert "libc.so" in done.stdout
+    assert "libfabric" not in done.stdout
