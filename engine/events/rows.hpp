@@ -1,6 +1,9 @@
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,19 +72,36 @@ struct RankRow {
   }
 };
 
-/// A node's counters around a phase.
+/// A node's counters around a phase, or those of several nodes.
 struct NodeCounters {
-  std::uint32_t node = 0;
+  std::optional<std::uint32_t> node;
   double elapsed_s = 0;
   double sampling_s = 0;
   CounterGroups groups;
+  std::uint32_t nodes = 1;
+
+  /// The first of several nodes.
+  static NodeCounters of_no_node(const NodeCounters& first) {
+    NodeCounters sum;
+    sum.nodes = 0;
+    sum.take_in(first);
+    return sum;
+  }
+  void take_in(const NodeCounters& others) {
+    elapsed_s = std::max(elapsed_s, others.elapsed_s);
+    sampling_s = std::max(sampling_s, others.sampling_s);
+    add_node(groups, others.groups);
+    nodes += others.nodes;
+  }
 
   static constexpr std::string_view record_name = "NodeCounters";
-  static constexpr std::string_view record_about = "Counters of a node between two readings, around a phase.";
+  static constexpr std::string_view record_about =
+      "Counters of a node, or of several together, between two readings, around a phase.";
   static constexpr auto fields() {
     return std::tuple{
-        field({"node", "Number of the node.", Over::none, "0"}, &NodeCounters::node),
-        field({"elapsed_s", "Time between the two readings."}, &NodeCounters::elapsed_s),
+        field({"node", "Number of the node; null: several nodes.", Over::none, "0"}, &NodeCounters::node),
+        field({"nodes", "How many nodes it counts.", Over::none, "1"}, &NodeCounters::nodes),
+        field({"elapsed_s", "Time between the two readings, the longest of several nodes."}, &NodeCounters::elapsed_s),
         field({"sampling_s", "Duration of the two readings themselves.", Over::none, "null"},
               &NodeCounters::sampling_s),
         field({"counters", "Counters by source and instance, as formats.md lists them.", Over::none, "[]"},
@@ -116,13 +136,39 @@ struct ClockRow {
   }
 };
 
-/// What a rank, or all ranks of a node, did in each interval of a phase.
+/// What a rank, or all ranks of one or several nodes, did in each interval of a phase.
 struct TimelineRow {
-  std::optional<std::uint32_t> rank;
-  std::uint32_t node = 0;
+  std::optional<std::uint32_t> rank, node;
+  std::uint32_t nodes = 1;
   double start_s = 0;
   double interval_s = 0;
   std::vector<Timeline::Interval> intervals;
+
+  /// The first of several nodes.
+  static TimelineRow of_no_node(TimelineRow first) {
+    first.node.reset();
+    return first;
+  }
+  void take_in(const TimelineRow& others) {
+    add_intervals(others.intervals);
+    nodes += others.nodes;
+  }
+  /// What further ranks did in the same intervals.
+  void add_intervals(std::span<const Timeline::Interval> others) {
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      Timeline::Interval& sum = intervals[i];
+      sum.bytes += others[i].bytes;
+      sum.requests += others[i].requests;
+      sum.busy_ns += others[i].busy_ns;
+      sum.longest_ns = std::max(sum.longest_ns, others[i].longest_ns);
+    }
+  }
+  /// Mean latency of the requests, in ns.
+  double mean_latency_ns() const {
+    std::uint64_t requests = 0, busy_ns = 0;
+    for (const Timeline::Interval& interval : intervals) requests += interval.requests, busy_ns += interval.busy_ns;
+    return requests == 0 ? 0 : static_cast<double>(busy_ns) / static_cast<double>(requests);
+  }
 
   /// A value of each interval.
   template <typename Value>
@@ -137,12 +183,13 @@ struct TimelineRow {
 
   static constexpr std::string_view record_name = "Timeline";
   static constexpr std::string_view record_about =
-      "Requests of a rank, or of all ranks of a node, in each interval of a phase.";
+      "Requests of a rank, or of all ranks of a node or of several, in each interval of a phase.";
   static constexpr auto fields() {
     using Interval = Timeline::Interval;
     return std::tuple{
-        field({"rank", "Number of the rank; null: all ranks of the node."}, &TimelineRow::rank),
-        field({"node", "Number of the node.", Over::none, "0"}, &TimelineRow::node),
+        field({"rank", "Number of the rank; null: all ranks of the node or nodes."}, &TimelineRow::rank),
+        field({"node", "Number of the node; null: several nodes.", Over::none, "0"}, &TimelineRow::node),
+        field({"nodes", "Of how many nodes these ranks are.", Over::none, "1"}, &TimelineRow::nodes),
         field({"start_s", "Start of the first interval, relative to the start of the run.", Over::none, "", true},
               &TimelineRow::start_s),
         field({"interval_s", "Length of each interval."}, &TimelineRow::interval_s),

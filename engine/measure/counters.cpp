@@ -41,6 +41,27 @@ bool idle(const CounterGroup& group) {
                      [](const Counter& counter) { return counter.value == 0; });
 }
 
+constexpr const char* block = "block";
+
+const CounterGroup* busiest_device(const CounterGroups& groups) {
+  const auto moved = [](const CounterGroup& group) {
+    return group.source == block ? group.value("read_bytes") + group.value("written_bytes") + 1 : 0;
+  };
+  const auto found = std::ranges::max_element(groups, {}, moved);
+  return found == groups.end() || found->source != block ? nullptr : &*found;
+}
+
+void add_group(CounterGroups& sum, const CounterGroup& group) {
+  const auto found = std::ranges::find_if(
+      sum, [&](const CounterGroup& one) { return one.source == group.source && one.instance == group.instance; });
+  if (found == sum.end()) return sum.push_back(group);
+  for (const Counter& counter : group.counters) {
+    const auto same = std::ranges::find(found->counters, counter.name, &Counter::name);
+    if (same == found->counters.end()) found->counters.push_back(counter);
+    else same->value += counter.value;
+  }
+}
+
 }  // namespace
 
 std::uint64_t CounterGroup::value(std::string_view name) const {
@@ -57,6 +78,13 @@ CounterGroups difference(const CounterGroups& before, const CounterGroups& after
     if (!idle(group)) result.push_back(std::move(group));
   }
   return result;
+}
+
+void add_node(CounterGroups& sum, const CounterGroups& node) {
+  const CounterGroup* const busiest = busiest_device(node);
+  for (const CounterGroup& group : node)
+    if (group.source != block) add_group(sum, group);
+  if (busiest != nullptr) add_group(sum, {block, "busiest", busiest->counters});
 }
 
 std::uint64_t sum_of(const CounterGroups& groups, std::string_view source, std::string_view counter) {

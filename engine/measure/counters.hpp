@@ -39,6 +39,10 @@ using CounterGroups = std::vector<CounterGroup>;
 /// backwards because somebody reset it, and instances on which nothing happened.
 CounterGroups difference(const CounterGroups& before, const CounterGroups& after);
 
+/// Adds what other nodes counted: each counter to that of the same source and instance. Of the block devices of a node,
+/// which may be stacked, only the busiest counts, as instance `busiest`; `sum` has been made so from nothing.
+void add_node(CounterGroups& sum, const CounterGroups& node);
+
 /// The sum of a counter over all instances of a source.
 std::uint64_t sum_of(const CounterGroups& groups, std::string_view source, std::string_view counter);
 /// The largest value of a counter of any instance of a source.

@@ -1,6 +1,9 @@
 #include "reports/clock_rows.hpp"
 
 #include <algorithm>
+#include <functional>
+
+#include "reports/node_rows.hpp"
 
 namespace strider {
 namespace {
@@ -34,6 +37,11 @@ std::vector<ClockRow> clock_rows(const RunContext& context, const ClockWatch& cl
                     .drift_ppm = (first.offset_s - last.offset_s) / passed_s * ppm,
                     .drift_error_ppm = (first.error_s + last.error_s) / passed_s * ppm});
   }
+  if (rows.size() <= most_nodes_one_by_one) return rows;
+  const auto end = rows.begin() + most_nodes_one_by_one;
+  std::ranges::nth_element(rows, end, std::greater<>{}, &ClockRow::error_s);
+  rows.erase(end, rows.end());
+  std::ranges::sort(rows, {}, &ClockRow::node);
   return rows;
 }
 

@@ -19,7 +19,7 @@ class CounterWatch {
   void finish();
   /// What this node moved from and to storage; nothing on ranks that do not count.
   const StorageTraffic& storage() const { return storage_; }
-  /// On rank 0: what the nodes counted. Collective.
+  /// On rank 0: what the nodes counted, those that moved most one by one. Collective.
   std::vector<NodeCounters> gather(const WaitOptions& waiting) const;
 
  private:

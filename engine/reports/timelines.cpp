@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ranks/exchange.hpp"
+#include "reports/node_rows.hpp"
 
 namespace strider {
 namespace {
@@ -47,46 +48,44 @@ class Collection {
     receive(std::span(theirs), sender, timeline_tag, task_.communicator, waiting_);
     return theirs;
   }
-  void write(std::optional<std::uint32_t> rank, std::uint32_t node, std::vector<Interval> intervals) {
-    row_.rank = rank;
-    row_.node = node;
-    row_.intervals = std::move(intervals);
-    context_.events->timeline(task_.name, row_);
+  TimelineRow row_of(std::optional<std::uint32_t> rank, std::uint32_t node, std::vector<Interval> intervals) const {
+    TimelineRow row = row_;
+    row.rank = rank;
+    row.node = node;
+    row.intervals = std::move(intervals);
+    return row;
   }
+  void write(const TimelineRow& row) { context_.events->timeline(task_.name, row); }
 
   void collect_ranks() {
     if (rank_ != 0) return bring_to(0);
     const std::vector<std::uint32_t>& nodes = context_.nodes.of_rank;
-    write(0, nodes[0], intervals_);
+    write(row_of(0, nodes[0], std::move(intervals_)));
     for (std::uint32_t rank = 1; rank < task_.test->clients; ++rank)
-      write(rank, nodes[rank], take_from(static_cast<int>(rank)));
+      write(row_of(rank, nodes[rank], take_from(static_cast<int>(rank))));
   }
 
-  /// The lowest rank of each node adds up what its neighbours bring, and brings the sum to rank 0.
+  /// The lowest rank of each node adds up what its neighbours bring, and brings the sum to rank 0, which writes those
+  /// of the slowest nodes and that of the others.
   void collect_nodes() {
     const std::vector<std::uint32_t>& nodes = context_.nodes.of_rank;
-    const auto lowest_of = [&](std::uint32_t node) {
-      return static_cast<int>(std::ranges::find(nodes, node) - nodes.begin());
-    };
-    const int lowest = lowest_of(context_.nodes.mine);
+    const std::uint32_t mine = context_.nodes.mine;
+    const auto lowest = static_cast<int>(std::ranges::find(nodes, mine) - nodes.begin());
     if (rank_ != lowest) return bring_to(lowest);
+    TimelineRow row = row_of({}, mine, std::move(intervals_));
     for (std::size_t rank = static_cast<std::size_t>(rank_) + 1; rank < nodes.size(); ++rank)
-      if (nodes[rank] == context_.nodes.mine) add(take_from(static_cast<int>(rank)));
-    if (rank_ != 0) return bring_to(0);
-    write({}, nodes[0], intervals_);
-    for (std::uint32_t node = 1; node < context_.nodes.count; ++node)
-      if (const int sender = lowest_of(node); sender < static_cast<int>(nodes.size()))
-        write({}, node, take_from(sender));
-  }
-
-  void add(const std::vector<Interval>& theirs) {
-    for (std::size_t i = 0; i < count_; ++i) {
-      Interval& sum = intervals_[i];
-      sum.bytes += theirs[i].bytes;
-      sum.requests += theirs[i].requests;
-      sum.busy_ns += theirs[i].busy_ns;
-      sum.longest_ns = std::max(sum.longest_ns, theirs[i].longest_ns);
+      if (nodes[rank] == mine) row.add_intervals(take_from(static_cast<int>(rank)));
+    if (rank_ != 0) return send(std::span(row.intervals), 0, timeline_tag, task_.communicator, waiting_);
+    NodeRows<TimelineRow> rows;
+    std::vector<bool> has_row(context_.nodes.count);
+    for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+      if (has_row[nodes[rank]]) continue;
+      has_row[nodes[rank]] = true;
+      if (rank > 0) row = row_of({}, nodes[rank], take_from(static_cast<int>(rank)));
+      const double latency_ns = row.mean_latency_ns();
+      rows.add(std::move(row), latency_ns);
     }
+    for (const TimelineRow& each : rows.take()) write(each);
   }
 
   RunContext& context_;
@@ -94,8 +93,8 @@ class Collection {
   WaitOptions waiting_;
   int rank_ = 0;
   std::size_t count_ = 0;
-  std::vector<Interval> intervals_;  ///< this rank's, or its node's
-  TimelineRow row_;
+  std::vector<Interval> intervals_;  ///< this rank's
+  TimelineRow row_;                  ///< what all have in common
 };
 
 }  // namespace

@@ -138,3 +138,20 @@ def test_what_is_no_choice_is_refused(engine: Engine, tmp_path: Path, options: l
     done = run_engine(engine, plan([small()]), tmp_path, options=options)
     assert done.returncode == 2
     assert options[0].removeprefix("--") in done.stderr
+
+
+def test_of_many_nodes_the_slowest_have_a_timeline_and_the_others_one_together(
+    engine: Engine, tmp_path: Path
+) -> None:
+    one = case("segmented", pattern_transfer=4096, pattern_block=1 << 18, clients=67, operations=["write"])
+    done = run_engine(engine, plan([one], ranks_per_node=1), tmp_path)
+    assert done.returncode == 0, done.stderr
+    timelines = done.of("timeline")
+    *named, others = timelines
+    assert len({timeline["node"] for timeline in named}) == len(named) == 64
+    assert [timeline["nodes"] for timeline in timelines] == [1] * 64 + [3]
+    assert (others["node"], others["rank"]) == (None, None)
+    (sample,) = done.of("sample", measured=True)
+    assert sum(sum(timeline["bytes"]) for timeline in timelines) == sample["bytes"]
+    latencies = [sum(timeline["busy_s"]) / sum(timeline["requests"]) for timeline in timelines]
+    assert min(latencies[:-1]) >= latencies[-1]

@@ -94,7 +94,7 @@ def summarize_counters(samples: Sequence[Sample], counters: Sequence[NodeCounter
     return CounterSummary(
         elapsed_s=math.fsum(max(node.elapsed_s for node in nodes) for nodes in by_repetition.values())
         / count,
-        nodes=len(first),
+        nodes=sum(node.nodes for node in first),
         totals={name: math.fsum(totals.get(name, 0.0) for totals in repetitions) / count for name in names},
         memory_bytes=_total(first).get(("memory", "total_bytes"), 0.0),
     )

@@ -52,6 +52,8 @@ def slow_spell(run: Run, operation: str, case: int, last: LastRank) -> Spell | N
     key, own = ("node", last.node_number) if last.whole_node else ("rank", last.rank)
     counts: defaultdict[int, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
     for row in rows:
+        if row["node"] is None:  # several nodes together
+            continue
         counts[row[key]][row["interval"]] += row["requests"]
     length = 1 + max(row["interval"] for row in rows)
     workers = [one for who, one in counts.items() if who != own and any(one.values())]

@@ -424,15 +424,16 @@ class RankRow(Record):
 
 
 class NodeCounters(Record):
-    """Counters of a node between two readings, around a phase.
+    """Counters of a node, or of several together, between two readings, around a phase.
 
     Attributes:
         case: Number of the case in the plan, from 1.
         repetition: Number of the repetition, from 0; warm-up repetitions come first.
         warmup: Whether the repetition is a warm-up.
         operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
-        node: Number of the node.
-        elapsed_s: Time between the two readings.
+        node: Number of the node; null: several nodes.
+        nodes: How many nodes it counts.
+        elapsed_s: Time between the two readings, the longest of several nodes.
         sampling_s: Duration of the two readings themselves.
         counters: Counters by source and instance, as formats.md lists them.
     """
@@ -441,7 +442,8 @@ class NodeCounters(Record):
     repetition: int
     warmup: bool = False
     operation: str
-    node: int = 0
+    node: int | None = 0
+    nodes: int = 1
     elapsed_s: Unsigned
     sampling_s: Unsigned = math.nan
     counters: list[CounterGroup] = []
@@ -477,15 +479,16 @@ class ClockRow(Record):
 
 
 class Timeline(Record):
-    """Requests of a rank, or of all ranks of a node, in each interval of a phase.
+    """Requests of a rank, or of all ranks of a node or of several, in each interval of a phase.
 
     Attributes:
         case: Number of the case in the plan, from 1.
         repetition: Number of the repetition, from 0; warm-up repetitions come first.
         warmup: Whether the repetition is a warm-up.
         operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
-        rank: Number of the rank; null: all ranks of the node.
-        node: Number of the node.
+        rank: Number of the rank; null: all ranks of the node or nodes.
+        node: Number of the node; null: several nodes.
+        nodes: Of how many nodes these ranks are.
         start_s: Start of the first interval, relative to the start of the run.
         interval_s: Length of each interval.
         bytes: Bytes of the requests that ended in each interval.
@@ -499,7 +502,8 @@ class Timeline(Record):
     warmup: bool = False
     operation: str
     rank: int | None
-    node: int = 0
+    node: int | None = 0
+    nodes: int = 1
     start_s: Real
     interval_s: Unsigned
     bytes: list[Count]

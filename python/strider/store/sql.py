@@ -207,12 +207,12 @@ def create_counters(run_dirs: Sequence[Path]) -> str:
     """The view `counters`: one row per counter of each node and sample, from event streams."""
     return f"""
 CREATE VIEW counters AS
-SELECT run, "case", repetition, warmup, operation, node, elapsed_s, sampling_s, source, instance,
+SELECT run, "case", repetition, warmup, operation, node, nodes, elapsed_s, sampling_s, source, instance,
     entry.key AS counter, entry.value AS value
 FROM (SELECT * EXCLUDE (groups), groups.source, groups.instance,
         unnest(map_entries(groups."values")) AS entry
     FROM (SELECT runs.run, event."case", event.repetition, event.warmup, event.operation, event.node,
-            event.elapsed_s, event.sampling_s, unnest(event.counters) AS groups
+            coalesce(event.nodes, 1) AS nodes, event.elapsed_s, event.sampling_s, unnest(event.counters) AS groups
         FROM {_lines("counters", run_dirs)} AS event JOIN runs USING (directory)
         WHERE event.event = 'counters'))
 """  # noqa: S608 - names of ours
@@ -265,7 +265,7 @@ def _timelines_from_events(run_dirs: Sequence[Path]) -> str:
     lists = ("bytes", "requests", "busy_s", "latency_max_s")
     columns = ", ".join(f"unnest({name}) AS {name}" for name in lists)
     return f"""
-SELECT run, "case", repetition, warmup, operation, rank, node, interval,
+SELECT run, "case", repetition, warmup, operation, rank, node, coalesce(nodes, 1) AS nodes, interval,
     start_s + interval * interval_s AS t_s, interval_s, {", ".join(lists)}
 FROM (SELECT runs.run, event.* EXCLUDE ({", ".join(lists)}), unnest(range(len(bytes))) AS interval, {columns}
     FROM {_lines("timelines", run_dirs)} AS event JOIN runs USING (directory)

@@ -36,6 +36,25 @@ TEST(Counters, WhereNothingHappenedOrNothingWasBeforeIsLeftOut) {
   EXPECT_TRUE(difference({}, {disk(10, 500)}).empty());
 }
 
+TEST(Counters, OfSeveralNodesAreSumsAndOfDevicesThoseOfTheBusiest) {
+  const auto device = [](const char* name, std::uint64_t read_bytes, std::uint64_t written_bytes) {
+    CounterGroup group{"block", name, {}};
+    group.add("read_bytes", read_bytes);
+    group.add("written_bytes", written_bytes);
+    return group;
+  };
+  const auto network = [](const char* name, std::uint64_t sent_bytes) {
+    CounterGroup group{"network", name, {}};
+    group.add("sent_bytes", sent_bytes);
+    return group;
+  };
+  CounterGroups sum;
+  add_node(sum, {device("sda", 10, 1), device("dm-0", 10, 2), network("eth0", 5)});
+  add_node(sum, {network("eth0", 7), network("ib0", 100), device("nvme0n1", 40, 0)});
+  add_node(sum, {network("eth0", 1)});
+  EXPECT_EQ(sum, (CounterGroups{network("eth0", 13), device("busiest", 50, 2), network("ib0", 100)}));
+}
+
 TEST(Counters, AreFoundByNameWhenTheirOrderChanges) {
   CounterGroup before{"lustre", "a/osc", {}}, after = before;
   before.add("write_bytes", 5);

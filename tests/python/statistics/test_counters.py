@@ -54,6 +54,16 @@ def test_of_two_devices_the_busier_one_counts(tmp_path: Path) -> None:
         assert found.total("block", "written_bytes") == 70
 
 
+def test_an_event_of_several_nodes_counts_them_all(tmp_path: Path) -> None:
+    samples = summarize(load(RunBuilder([CaseSpec()], repetitions=1).write(tmp_path / "run")))[0].samples
+    group = CounterGroup(source="block", instance="busiest", values={"read_bytes": 5.0})
+    one = NodeCounters(case=1, repetition=0, operation="write", node=70, elapsed_s=1, counters=[group])
+    others = one.model_copy(update={"node": None, "nodes": 40, "elapsed_s": 2})
+    found = summarize_counters(samples, [one, others])
+    assert found is not None
+    assert (found.nodes, found.elapsed_s, found.total("block", "read_bytes")) == (41, 2, 10)
+
+
 def test_warm_ups_do_not_count(tmp_path: Path) -> None:
     found = counters_of(tmp_path, nodes=1, repetitions=1, warmup=1)
     assert found.elapsed_s == 3.0

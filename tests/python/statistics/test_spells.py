@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
+from pathlib import Path
 
-from strider.statistics.spells import Spell, spell_of
+from builders import CaseSpec, RunBuilder
+from strider.statistics.spells import Spell, slow_spell, spell_of
+from strider.statistics.stragglers import LastRank
+from strider.store import load
 
 
 def test_a_stall_is_found_among_noise() -> None:
@@ -35,3 +40,19 @@ def test_who_was_never_behind_has_no_spell() -> None:
 
 def test_few_intervals_tell_nothing() -> None:
     assert spell_of([0.0] * 4, [8.0] * 4, 0.1) is None
+
+
+def test_the_timeline_of_several_nodes_together_is_not_that_of_another_node(tmp_path: Path) -> None:
+    spec = CaseSpec(operations=("write",), timelines=[[8] * 10, [8] * 10, [8, 8, 0, 0, 0, 8, 8, 8, 8, 8]])
+    directory = RunBuilder([spec], repetitions=1).write(tmp_path / "run")
+    together = directory / "events.jsonl"
+    lines = [json.loads(line) for line in together.read_text(encoding="utf-8").splitlines()]
+    timelines = [line for line in lines if line["event"] == "timeline"]
+    for number, line in enumerate(timelines):
+        line |= {"rank": None, "node": number}
+    timelines[0] |= {"node": None, "nodes": 40, "requests": [320] * 10}
+    together.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    last = LastRank(0, 2, "n2", 2, done_s=1.0, lateness=2.0, late_ranks=1, whole_node=True, lost=0.3)
+    found = slow_spell(load(directory), "write", 1, last)
+    assert found is not None
+    assert (round(found.begin_s, 9), round(found.end_s, 9), found.all_along) == (0.2, 0.5, False)

@@ -1,0 +1,55 @@
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+namespace strider {
+
+/// So many nodes have a row of their own in the events of a phase.
+constexpr std::size_t most_nodes_one_by_one = 64;
+
+/// The rows of the nodes that matter most, and one of all others together, so that neither events nor memory grow with
+/// the number of nodes. A `Row` has `node`, and `take_in`, which makes it one of its own nodes and those of another.
+template <typename Row>
+class NodeRows {
+ public:
+  explicit NodeRows(std::size_t most = most_nodes_one_by_one) : most_(most) {}
+
+  /// Of nodes with the same weight, the later one is the first to go.
+  void add(Row row, double weight) {
+    kept_.push_back({weight, count_++, std::move(row)});
+    std::ranges::push_heap(kept_, std::greater<>{}, key);
+    if (kept_.size() <= most_) return;
+    std::ranges::pop_heap(kept_, std::greater<>{}, key);
+    if (rest_) rest_->take_in(kept_.back().row);
+    else rest_ = Row::of_no_node(kept_.back().row);
+    kept_.pop_back();
+  }
+  /// In the order in which they were added, that of the others last.
+  std::vector<Row> take() {
+    std::ranges::sort(kept_, {}, &Kept::number);
+    std::vector<Row> rows;
+    for (Kept& each : kept_) rows.push_back(std::move(each.row));
+    if (rest_) rows.push_back(*std::exchange(rest_, std::nullopt));
+    kept_.clear();
+    return rows;
+  }
+
+ private:
+  struct Kept {
+    double weight = 0;
+    std::size_t number = 0;
+    Row row;
+  };
+  static std::pair<double, std::size_t> key(const Kept& one) { return {one.weight, ~one.number}; }
+
+  std::size_t most_, count_ = 0;
+  std::vector<Kept> kept_;  ///< a heap, with the least at its top
+  std::optional<Row> rest_;
+};
+
+}  // namespace strider
