@@ -380,7 +380,7 @@ CheckReport Client::check() {
       try {
         checker.add_file(path, impl_->ask<Entry>("check", path, StatRequest{path}));
       } catch (const IoError& error) {
-        if (error.details().error_number != EIO) throw;
+        if (error.details().error_number != EUCLEAN) throw;
         checker.add_damaged(path);
       }
     }

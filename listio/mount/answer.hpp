@@ -26,8 +26,8 @@ inline void log_failure(const std::string& what, const char* message) {
 
 /// Whether an error is that of a server or of the volume, and no answer to what a program asked.
 inline bool is_failure(int error) {
-  return error == EIO || error == EPROTO || error == ENOSPC || error == ETIMEDOUT || error == ECONNRESET ||
-         error == ECONNREFUSED || error == EHOSTUNREACH;
+  return error == EIO || error == EUCLEAN || error == EPROTO || error == ENOSPC || error == ETIMEDOUT ||
+         error == ECONNRESET || error == ECONNREFUSED || error == EHOSTUNREACH;
 }
 
 /// Answers with the error of `action`, which answers itself where there is none.

@@ -15,6 +15,7 @@
 
 #include "listio/layout/striping.hpp"
 #include "listio/protocol/parse.hpp"
+#include "listio/server/name_entry.hpp"
 
 namespace strider::listio {
 namespace {
@@ -41,23 +42,16 @@ Errno make_file_id(FileId& file) {
   return 0;
 }
 
-std::string text_of(FileId file, const LayoutWords& layout) {
-  char text[128];
-  std::snprintf(text, sizeof text, "strider-listio-file 1 %016llx servers %u first %u strip %llu\n",
-                static_cast<unsigned long long>(file), layout.servers, layout.first,
-                static_cast<unsigned long long>(layout.strip_bytes));
-  return text;
-}
-
-bool read_text(const char* text, Entry& entry) {
-  unsigned long long file = 0, strip = 0;
-  if (std::sscanf(text, "strider-listio-file 1 %16llx servers %u first %u strip %llu", &file, &entry.layout.servers,
-                  &entry.layout.first, &strip) != 4)
-    return false;
-  entry.file = file;
-  entry.layout.strip_bytes = strip;
-  return file != 0 && entry.layout.servers > 0 && entry.layout.first < entry.layout.servers && strip > 0 &&
-         strip <= most_file_bytes;
+/// What is in an entry, up to a byte more than an entry may have.
+Errno read_text(int folder, const std::string& name, std::string& text) {
+  // Only root could not read a file that its mode forbids to its owner; the server owns them all.
+  const Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file) return errno;
+  std::array<char, most_entry_bytes + 1> bytes{};
+  const ssize_t count = ::read(file.get(), bytes.data(), bytes.size());
+  if (count < 0) return errno;
+  text.assign(bytes.data(), static_cast<std::size_t>(count));
+  return 0;
 }
 
 }  // namespace
@@ -83,28 +77,43 @@ Errno Names::find(const std::string& path, Place& place) const {
   return open_directory(slash == std::string::npos ? "" : path.substr(0, slash), place.folder);
 }
 
-Errno Names::read_entry(int folder, const std::string& name, Entry& entry) {
+Errno Names::look(int folder, const std::string& name, Look& look) const {
   struct stat found{};
   if (::fstatat(folder, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return errno;
-  entry = {};
-  entry.mode = found.st_mode & kept_mode_bits;
-  entry.modified_ns = modified_ns(found);
-  if (S_ISDIR(found.st_mode)) {
-    entry.kind = EntryKind::directory;
+  look = {};
+  look.entry.mode = found.st_mode & kept_mode_bits;
+  look.entry.modified_ns = modified_ns(found);
+  if (S_ISDIR(found.st_mode) || S_ISLNK(found.st_mode)) {
+    look.entry.kind = S_ISDIR(found.st_mode) ? EntryKind::directory : EntryKind::link;
     return 0;
   }
-  if (S_ISLNK(found.st_mode)) {
-    entry.kind = EntryKind::link;
-    return 0;
+  look.damage = "it is no regular file";
+  if (!S_ISREG(found.st_mode)) return EUCLEAN;
+  if (const Errno error = read_text(folder, name, look.text); error != 0) return error;
+  const auto parsed = parse_entry(look.text, servers_);
+  if (const auto* const malformed = std::get_if<Malformed>(&parsed)) {
+    look.damage = malformed->reason;
+    return EUCLEAN;
   }
-  if (!S_ISREG(found.st_mode)) return EIO;
-  // Only root could not read a file that its mode forbids to its owner; the server owns them all.
-  const Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!file) return errno;
-  std::array<char, 256> text{};
-  const ssize_t count = ::read(file.get(), text.data(), text.size() - 1);
-  if (count < 0) return errno;
-  return read_text(text.data(), entry) ? 0 : EIO;
+  const auto& read = std::get<NameEntry>(parsed);
+  look.entry.file = read.file;
+  look.entry.layout = read.layout;
+  look.has_checksum = read.has_checksum;
+  return 0;
+}
+
+Errno Names::read_entry(int folder, const std::string& name, Entry& entry) const {
+  Look found;
+  const Errno error = look(folder, name, found);
+  entry = found.entry;
+  return error;
+}
+
+std::string Names::damage_of(const std::string& path) const {
+  Place place;
+  Look found;
+  if (path.empty() || find(path, place) != 0 || look(place.folder.get(), place.name, found) != EUCLEAN) return "";
+  return "name entry of " + path + " is damaged: " + found.damage;
 }
 
 Errno Names::open(const OpenRequest& request, Entry& entry) {
@@ -134,7 +143,7 @@ Errno Names::create(const Place& place, const OpenRequest& request, Entry& entry
   std::snprintf(fresh, sizeof fresh, "%016llx", static_cast<unsigned long long>(entry.file));
   const Descriptor file(::openat(fresh_.get(), fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file) return errno;
-  const std::string text = text_of(entry.file, layout);
+  const std::string text = write_entry(entry.file, layout);
   Errno error = 0;
   if (::fchmod(file.get(), entry.mode) != 0 ||
       ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
@@ -161,7 +170,7 @@ Errno Names::unlink(const std::string& path, Orphan& orphan) {
   Entry entry;
   const Errno error = read_entry(place.folder.get(), place.name, entry);
   // One whose text is damaged can be removed nevertheless.
-  if (error != 0 && error != EIO) return error;
+  if (error != 0 && error != EUCLEAN) return error;
   if (entry.kind == EntryKind::directory) return EISDIR;
   if (::unlinkat(place.folder.get(), place.name.c_str(), 0) != 0) return errno;
   orphan = {entry.file, entry.layout};

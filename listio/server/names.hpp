@@ -12,7 +12,8 @@ namespace strider::listio {
 
 /// The volume's names: directories of the file system below `names`, and for each file a small file that says which
 /// number the file has and how it is spread. Paths were checked by `is_path`; symbolic links are not followed, so
-/// nothing outside can be reached. For several threads at once. All calls end with 0 or an error number.
+/// nothing outside can be reached. For several threads at once. All calls end with 0 or an error number: EUCLEAN where
+/// the small file is damaged.
 class Names {
  public:
   /// In `folder`, an open directory; `servers` is how many there are. std::system_error if that cannot be.
@@ -28,6 +29,8 @@ class Names {
   Errno set(const SetEntryRequest& request);
   Errno make_link(const std::string& path, const std::string& text);
   Errno read_link(const std::string& path, std::string& text) const;
+  /// Which entry is damaged, and in which way, as a sentence; empty if the name has none that is.
+  std::string damage_of(const std::string& path) const;
   /// What was done to names before is on stable storage.
   Errno sync();
 
@@ -39,7 +42,15 @@ class Names {
   };
   Errno find(const std::string& path, Place& place) const;
   Errno open_directory(const std::string& path, Descriptor& directory) const;
-  static Errno read_entry(int folder, const std::string& name, Entry& entry);
+  /// What is at a name; `entry` is what clients get.
+  struct Look {
+    Entry entry;
+    bool has_checksum = true;
+    std::string text, damage;  ///< of an entry: what it consists of, and why it is damaged
+  };
+  /// EUCLEAN if the entry is damaged.
+  Errno look(int folder, const std::string& name, Look& look) const;
+  Errno read_entry(int folder, const std::string& name, Entry& entry) const;
   Errno create(const Place& place, const OpenRequest& request, Entry& entry);
   void change() { ++changes_; }
 

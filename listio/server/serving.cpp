@@ -50,7 +50,10 @@ class Worker {
   /// All others are about names.
   template <typename Request>
   Errno operator()(const Request& request) {
-    return shelf_.names == nullptr ? EOPNOTSUPP : name(request);
+    if (shelf_.names == nullptr) return EOPNOTSUPP;
+    const Errno error = name(request);
+    if (error == EUCLEAN) explain(request);
+    return error;
   }
 
   std::vector<std::byte> body;
@@ -65,6 +68,17 @@ class Worker {
     const Errno error = action(result);
     if (error == 0) body = write_body(result);
     return error;
+  }
+
+  /// Replies which entry is damaged.
+  template <typename Request>
+  void explain(const Request& request) {
+    std::string damage;
+    if constexpr (requires { request.path; }) damage = shelf_.names->damage_of(request.path);
+    if constexpr (requires { request.from; }) damage = shelf_.names->damage_of(request.from);
+    if constexpr (requires { request.to; })
+      if (damage.empty()) damage = shelf_.names->damage_of(request.to);
+    if (!damage.empty()) body = write_body(Reason{damage + "; run strider listio check"});
   }
 
   Errno name(const OpenRequest& request) {

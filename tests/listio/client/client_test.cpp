@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <fstream>
+#include <functional>
 #include <set>
 
 #include "foundation/error.hpp"
@@ -230,6 +232,36 @@ TEST(ClientTest, CheckFindsOrphanedDataAndDamagedNames) {
   report = client.check();
   EXPECT_TRUE(report.orphans.empty());
   EXPECT_TRUE(report.problems.empty());
+}
+
+TEST(ClientTest, ADamagedEntryIsNamedAndTheRestGoesOn) {
+  Service service(2);
+  Client client(service.volume());
+  client.make_directory("a");
+  const auto bytes = some_bytes(300'000, 1);
+  for (const char* path : {"a/hit", "a/whole"}) client.write(client.open(path, Creation::exclusive), bytes, 0);
+  std::ofstream(service.folder() + "/server-0/names/a/hit")
+      << "strider-listio-file 1 0123456789abcdef servers 4000000000 first 0 strip 65536\n";
+  for (const auto& action : std::vector<std::function<void()>>{
+           [&] { client.open("a/hit"); }, [&] { client.open("a/hit", Creation::if_missing); },
+           [&] { client.stat("a/hit"); }, [&] { client.rename("a/hit", "a/other"); }}) {
+    try {
+      action();
+      FAIL() << "the entry is damaged";
+    } catch (const IoError& error) {
+      EXPECT_EQ(error.details().error_number, EUCLEAN);
+      EXPECT_NE(std::string(error.what())
+                    .find("name entry of a/hit is damaged: it names 4000000000 servers, and the "
+                          "volume has 2; run strider listio check"),
+                std::string::npos)
+          << error.what();
+    }
+  }
+  EXPECT_EQ(client.read_directory("a").size(), 2);
+  EXPECT_EQ(client.stat("a/whole").bytes, bytes.size());
+  const CheckReport report = client.check();
+  EXPECT_EQ(report.files, 2);
+  EXPECT_EQ(report.problems.size(), 1);
 }
 
 TEST(ClientTest, TruncatesAndExtends) {
