@@ -167,9 +167,9 @@ def test_each_counter_of_a_node_is_a_row(tmp_path: Path) -> None:
     out = export(directory, "csv", tmp_path / "counters.csv", "counters")
     head, *lines = out.read_text().splitlines()
     phase = "run,case,repetition,warmup,operation"
-    assert head == f"{phase},node,elapsed_s,sampling_s,source,instance,counter,value"
+    assert head == f"{phase},node,nodes,elapsed_s,sampling_s,source,instance,counter,value"
     assert len(lines) == 2 * 2 * 2 * 15
-    assert f"{RUN},1,0,false,read,0,2.0,0.001,network,eth0,sent_packets,20.0" in lines
+    assert f"{RUN},1,0,false,read,0,1,2.0,0.001,network,eth0,sent_packets,20.0" in lines
 
 
 def test_runs_without_counters_have_none(run_dir: Path) -> None:
