@@ -1,5 +1,6 @@
 """Placement: on which nodes the ranks of a case are, by the events of real runs on simulated nodes."""
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -7,6 +8,10 @@ import pytest
 
 from harness import EngineRun, Json, case, plan, run_engine, tree_case
 from strider.engine import Engine
+from strider.suite import Changes
+from strider.suite.document import parse
+from strider.suite.load import build
+from strider.suite.seats import seats_of
 
 NODES, PER_NODE = 4, 2
 RANKS = NODES * PER_NODE
@@ -72,6 +77,60 @@ def test_spread_takes_the_nodes_in_turn_and_pack_one_after_the_other(engine: Eng
         [0, 1, 2],
         [0, 0, 1, 1, 2],
     ]
+
+
+CASE = 'interface = "posix"\npattern = "segmented"\ntransfer = "4KiB"\nblock = "16KiB"\n'
+SEVERAL = """
+[suite]
+name = "s"
+target = "{target}"
+ranks_per_node = 3
+repetitions = 1
+operations = "write"
+[[case]]
+{case}clients = 14
+[[case]]
+{case}clients = [5, 7]
+placement = ["pack", "spread"]
+[[case]]
+{case}clients = 5
+per_node = [1, 2]
+placement = ["pack", "spread"]
+[[case]]
+{case}clients = [5, 8]
+nodes = 3
+placement = ["pack", "spread"]
+"""
+GROUPS = """
+[suite]
+name = "s"
+target = "{target}"
+ranks_per_node = 3
+repetitions = 1
+operations = "write"
+[[case]]
+{case}group = "a"
+clients = 3
+placement = "spread"
+per_node = 2
+[[case]]
+{case}group = "b"
+clients = [3, 5]
+"""
+
+
+@pytest.mark.parametrize("text", [SEVERAL, GROUPS])
+def test_strider_plan_shows_the_seats_that_the_engine_takes(
+    engine: Engine, tmp_path: Path, text: str
+) -> None:
+    planned = build(
+        parse(text.format(target=tmp_path, case=CASE), "s.toml"), engine.description, Changes()
+    ).plan
+    done = run_engine(engine, json.loads(planned.to_json()), tmp_path)
+    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    for shown in seats_of(planned):
+        node_of = {rank: node.name for node in shown.nodes or () for rank in node.ranks}
+        assert [f"n{node}" for node in seats(done, shown.case)] == [node_of[rank] for rank in sorted(node_of)]
 
 
 @pytest.mark.parametrize("placement", ["pack", "spread"])

@@ -69,15 +69,14 @@ class _Limit:
 def _limit(job: "Job", file: Path, options: "RunOptions") -> _Limit:
     """Returns the smaller of the time of this part and what is left of the suite's own time limit."""
     from strider import engine as engines
-    from strider.cli.running import clients_of
+    from strider.cli.running import changes_of
     from strider.launch.earlier import read_earlier
-    from strider.suite import Changes, load
+    from strider.suite import load
 
     usable_s = job.record.options.usable_s
     if job.record.continues is not None:  # more time is what its user asks for
         return _Limit(usable_s, is_last=False)
-    changes = Changes(options.settings, options.target, clients_of(options))
-    whole_s = load(file, engines.find().description, changes).plan.time_limit_s
+    whole_s = load(file, engines.find().description, changes_of(options)).plan.time_limit_s
     if not whole_s:
         return _Limit(usable_s, is_last=False)
     left_s = max(_LEAST_LIMIT_S, whole_s - read_earlier(job.run / "events.jsonl").used_s)

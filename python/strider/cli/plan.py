@@ -1,6 +1,7 @@
 """`strider plan`: shows the plan of a suite."""
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from strider.cli.running import RunOptions
     from strider.cli.sizing import Sized
     from strider.engine import Engine
-    from strider.suite import CheckedPlan, Suite
+    from strider.launch.launchers import Places
+    from strider.suite import CheckedPlan, Plan, Suite
     from strider.suite.estimate import AssumedRates
 
 ExtentsOption = Annotated[
@@ -67,6 +69,11 @@ ProbeOption = Annotated[
     ),
 ]
 
+SeatsOption = Annotated[
+    bool,
+    typer.Option("--seats", help="Print only the ranks of each case on each node, none left out."),
+]
+
 
 def plan(
     suite: SuiteArgument,
@@ -86,27 +93,34 @@ def plan(
     assume_rate: AssumeRateOption = "200MiB",
     assume_operations: AssumeOperationsOption = 10_000,
     probe: ProbeOption = False,
+    seats: SeatsOption = False,
     json: JsonOption = False,
 ) -> None:
     """Show the cases of a suite with bytes, space and estimated time.
 
     Measures nothing and does not touch the target, unless --probe is given. The line "start" is the command
-    that starts the ranks, quoted as for a shell.
-    --json prints the plan, the input of the engine. --extents prints
+    that starts the ranks, quoted as for a shell. If a case has placement, nodes or per_node, "seats" shows
+    the ranks of each case on each node, such as n0: 0-3, n1: 4-7.
+    --json prints the plan, the input of the engine; with --seats, the seats. --extents prints
     request,extent,file_offset,memory_offset,length for each request of a rank in issue order, or
     request,path for a case with a tree.
     """
     from strider import engine as engines
     from strider.cli.console import output
-    from strider.cli.running import RunOptions, clients_of, tell_sizes
+    from strider.cli.running import RunOptions, changes_of, tell_sizes
+    from strider.launch.fitting import fitted
     from strider.launch.launchers import places_of
-    from strider.suite import Changes, load, locate
+    from strider.suite import load, locate
 
     engine = engines.find()
     places = places_of(hosts, hostfile, nodes, per_node, bind)
     options = RunOptions(settings or [], target, clients, launcher, places=places)
-    changes = Changes(options.settings, target, clients_of(options))
-    loaded = load(locate(suite), engine.description, changes, "several")
+    loaded = load(locate(suite), engine.description, changes_of(options), "several")
+    loaded, places = fitted(loaded, launcher, places, is_plan=True)
+    options = replace(options, places=places)
+    if seats:
+        _print_seats(loaded.plan, places, are_all=True, json=json)
+        return
     sized = _sized(loaded, engine, probe, "--extents" if extents is not None else "--json" if json else "")
     checked = sized.checked
     if extents is not None:
@@ -116,8 +130,31 @@ def plan(
     else:
         _print_table(checked, engine, _rates(checked, engine, probe, assume_rate, assume_operations))
         tell_sizes(sized.sentences, output())
+        _print_seats(checked.suite.plan, places)
         if places.are_given or places.bind or launcher != "mpiexec":
             tell_sizes([f"start: {_start(engine, options, checked.suite.plan.ranks)}"], output())
+
+
+def _print_seats(plan: "Plan", places: "Places", *, are_all: bool = False, json: bool = False) -> None:
+    """Prints the seats of a plan: as JSON, in full, or as a table if a case has a key of placement."""
+    from json import dumps
+
+    from strider.cli.console import output
+    from strider.cli.running import tell_sizes
+    from strider.suite.seats import blocks, has_seats, lines, seats_of
+
+    if not are_all and not has_seats(plan):
+        return
+    seats = places.seats(plan.ranks)
+    per_node = seats.per_node
+    rooms = seats.counts or (blocks(seats.ranks, per_node) if per_node else [])
+    found = seats_of(plan, rooms, seats.names)
+    if json:
+        # A case on a line of its own: with indentation, each rank would have one.
+        rows = ",".join(f"\n{dumps(one.to_json(), ensure_ascii=False)}" for one in found)
+        sys.stdout.write(f"[{rows}\n]\n")
+    else:
+        tell_sizes(lines(found, are_all=are_all), output())
 
 
 def _start(engine: "Engine", options: "RunOptions", ranks: int) -> str:

@@ -158,6 +158,7 @@ def _prepared(
     from strider.cli.running import Prepared
     from strider.launch import Bounds, Observing, check_target, watching, wish_of
     from strider.launch.earlier import read_earlier
+    from strider.launch.fitting import require_room
     from strider.launch.launchers import choose
     from strider.launch.resume import planned_again, require_over
 
@@ -179,7 +180,9 @@ def _prepared(
         Observing(options["observe"], options["observe_engine"]),
     )
     earlier = read_earlier(directory.events)
-    launcher = choose(options["launcher"], engine.version.mpi, _places(places, options))
+    chosen = _places(places, options)
+    require_room(checked.suite, options["launcher"], chosen)
+    launcher = choose(options["launcher"], engine.version.mpi, chosen)
     launcher.places.require_all_used(checked.suite.plan.ranks)
     return Prepared(
         checked,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from strider.launch import Bounds, Display, Interruptions, Outcome, Resumption, Watching
     from strider.launch.launchers import Launcher, Places
     from strider.store import Run
-    from strider.suite import CheckedPlan, Plan, Suite
+    from strider.suite import Changes, CheckedPlan, Plan, Suite
     from strider.suite.document import Document
     from strider.suite.sizes import Sizes
 
@@ -150,9 +150,9 @@ def prepare(
     from strider.datasets import bind
     from strider.kept import with_manifests
     from strider.launch import Bounds, Observing, remount_words, watching, wish_of
-    from strider.launch.launchers import choose
+    from strider.launch.fitting import fitted
+    from strider.launch.launchers import Places, choose
     from strider.listing.names import store_of
-    from strider.suite import Changes
     from strider.suite.load import build
 
     watched = watching(
@@ -164,10 +164,9 @@ def prepare(
     )
     bounds = Bounds(wish_of(options.confine), [path.expanduser().resolve() for path in options.within])
     engine = engines.find()
-    changes = Changes(options.settings, options.target, clients_of(options))
-    suite = bind(with_manifests(build(document, engine.description, changes), manifests or {}))
-    suite = adjust(suite) if adjust else suite
-    launcher = choose(options.launcher, engine.version.mpi, options.places)
+    suite = bind(with_manifests(build(document, engine.description, changes_of(options)), manifests or {}))
+    suite, places = fitted(adjust(suite) if adjust else suite, options.launcher, options.places or Places())
+    launcher = choose(options.launcher, engine.version.mpi, places)
     launcher.places.require_all_used(suite.plan.ranks)
     launcher.command(suite.plan.ranks)  # refuses ranks that do not fit
     sized = with_chosen_sizes(suite, engine, options, launcher.reach == "this host", sizes, earlier)
@@ -186,12 +185,18 @@ def prepare(
     )
 
 
-def clients_of(options: RunOptions) -> str | None:
-    """Returns the client counts as typed, or else the number of ranks of `--nodes` and `--per-node`."""
-    is_set = any(text.startswith("case.clients=") for text in options.settings)
-    if options.clients is not None or is_set or options.places is None or options.places.ranks is None:
-        return options.clients
-    return str(options.places.ranks)
+def changes_of(options: RunOptions) -> "Changes":
+    """Returns what the options of a run change in its suite."""
+    from strider.suite import Changes
+
+    places = options.places
+    return Changes(
+        options.settings,
+        options.target,
+        options.clients,
+        places.nodes if places else None,
+        places.per_node if places else None,
+    )
 
 
 def display_of(prepared: Prepared, options: RunOptions, console: "Console") -> "Display":

@@ -19,11 +19,15 @@ class Changes:
         settings: Texts of `--set`: `suite.KEY=VALUE` or `case.KEY=VALUE`; commas separate several values.
         target: Directory of `--target`, or None.
         clients: Numbers of clients of `-n`, or None.
+        nodes: Nodes of the run of `--nodes`, or None.
+        per_node: Ranks on each of them of `--per-node`, or None.
     """
 
     settings: list[str] = field(default_factory=list)
     target: str | None = None
     clients: str | None = None
+    nodes: int | None = None
+    per_node: int | None = None
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,12 @@ class _Setting:
     table: str
     key: tuple[str, ...]
     value: Json
+    cases: frozenset[int] | None = None
+    """Indices of the cases that it changes; None: all to which it applies."""
+
+    def is_for(self, index: int) -> bool:
+        """Returns whether it changes a case."""
+        return self.cases is None or index in self.cases
 
 
 def apply(document: Document, vocabulary: Vocabulary, changes: Changes, mistakes: Mistakes) -> None:
@@ -44,6 +54,7 @@ def apply(document: Document, vocabulary: Vocabulary, changes: Changes, mistakes
     # What the other keys apply to depends on the interface and the pattern or tree, so these come first.
     first = {("interface",), *((key,) for key in SHAPE_KEYS)}
     known = [setting for setting in settings if setting is not None]
+    known += _of_nodes(document, changes, known)
     zipped = {
         index: _change_zip(document, index, table, known, mistakes) for index, table in document.cases()
     }
@@ -54,12 +65,53 @@ def apply(document: Document, vocabulary: Vocabulary, changes: Changes, mistakes
             _set_in_cases(document, vocabulary, setting, zipped, mistakes)
 
 
+def _of_nodes(document: Document, changes: Changes, typed: list[_Setting]) -> list[_Setting]:
+    """Returns what `--nodes` and `--per-node` together give to cases without clients on the command line.
+
+    A case that names no nodes has as many clients as the run has ranks. A case that names only its nodes, or
+    only its ranks on each, has the other number. All other cases have their own.
+    """
+    given = {setting.key[0] for setting in typed if setting.table == "case"}
+    if changes.nodes is None or changes.per_node is None or "clients" in given:
+        return []
+    values = {
+        "clients": changes.nodes * changes.per_node,
+        "nodes": changes.nodes,
+        "per_node": changes.per_node,
+    }
+    option = f"--nodes {changes.nodes} --per-node {changes.per_node}"
+    cases: dict[str, list[int]] = {key: [] for key in values}
+    for index, table in document.cases():
+        if key := _open_key(document.data.get("suite"), table, given):
+            cases[key].append(index)
+    return [
+        _Setting(option, "case", (key,), values[key], frozenset(own)) for key, own in cases.items() if own
+    ]
+
+
+def _open_key(suite: Json, table: dict[str, Json], given: set[str]) -> str:
+    """Returns the key that the nodes of the run give to a case; empty if the case has its own numbers."""
+    defaults = suite if isinstance(suite, dict) else {}
+    named = {
+        key
+        for key in ("clients", "nodes", "per_node")
+        if key in given or key in zips.lists_of(table) or table.get(key, defaults.get(key, 0)) != 0
+    }
+    placed = named - {"clients"}
+    if not placed:
+        return "clients"
+    if len(placed) == 2 or "clients" in named:
+        return ""
+    return "per_node" if "nodes" in placed else "nodes"
+
+
 def _change_zip(
     document: Document, index: int, table: dict[str, Json], settings: list[_Setting], mistakes: Mistakes
 ) -> set[str]:
     """Changes the `zip` of a case, all of its keys together; returns the keys that were given."""
     lists = zips.lists_of(table)
-    given = {".".join(s.key): s for s in settings if s.table == "case" and ".".join(s.key) in lists}
+    own = [setting for setting in settings if setting.table == "case" and setting.is_for(index)]
+    given = {".".join(setting.key): setting for setting in own if ".".join(setting.key) in lists}
     if not given:
         return set()
     try:
@@ -143,6 +195,8 @@ def _set_in_cases(
         return
     applied = 0
     for index, table in document.cases():
+        if not setting.is_for(index):
+            continue
         if ".".join(setting.key) in zipped[index]:
             _drop_orphans(table, vocabulary, setting.key[0])
             applied += 1

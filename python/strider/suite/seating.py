@@ -40,6 +40,13 @@ class Seating:
             return min(self.per_node, self.clients)
         return -(-self.clients // self.nodes) if self.nodes else 0
 
+    @property
+    def fewest_nodes(self) -> int:
+        """The fewest nodes on which the case can be, as far as it names them."""
+        if self.nodes or not self.per_node:
+            return max(1, self.nodes)
+        return -(-self.clients // self.per_node)
+
     def fewest(self, ranks: int, ranks_per_node: int, is_alone: bool) -> int | None:
         """The number of clients on the node with the fewest; None if it is unknown.
 
@@ -84,11 +91,17 @@ class _Ranks:
     width: int
 
 
-def _with_earlier_groups(case: PlannedCase) -> _Ranks:
-    groups = [Seating.of(case)] + [
+def groups_of(case: PlannedCase) -> list[Seating]:
+    """The seating of a case, after those of the groups that choose their ranks before it."""
+    earlier = [
         Seating(ranks["clients"], ranks["nodes"], ranks["per_node"], ranks["placement"] == "spread")
         for ranks in (case.get("turn") or {}).get("earlier", [])
     ]
+    return [*earlier, Seating.of(case)]
+
+
+def _with_earlier_groups(case: PlannedCase) -> _Ranks:
+    groups = groups_of(case)
     names_nodes = any(one.width for one in groups)
     return _Ranks(
         sum(one.clients for one in groups),

@@ -1,5 +1,7 @@
 """Hosts and nodes on the command line."""
 
+import json
+import os
 from pathlib import Path
 
 import pytest
@@ -67,3 +69,69 @@ def test_tasks_of_ior_are_those_of_the_nodes(tmp_path: Path) -> None:
     file = tmp_path / "written.toml"
     ior(["-o", f"{tmp_path}/f", "-b", "1m", "-t", "256k", "-C"], suite=file, nodes=2, per_node=3)
     assert "clients = 6" in file.read_text()
+
+
+NODES = """\
+[suite]
+name = "s"
+target = "{target}"
+[[case]]
+interface = "posix"
+pattern = "segmented"
+block = "1MiB"
+nodes = [1, 2]
+per_node = 2
+"""
+
+
+@pytest.fixture
+def nodes_suite(tmp_path: Path) -> Path:
+    """A suite with cases of one and of two nodes."""
+    file = tmp_path / "nodes.toml"
+    file.write_text(NODES.format(target=tmp_path))
+    return file
+
+
+@pytest.mark.usefixtures("engine_in_use")
+def test_a_run_with_nodes_keeps_the_clients_of_cases_that_name_theirs(nodes_suite: Path) -> None:
+    places = places_of("n1,n2", nodes=2, per_node=4)
+    document = parse(nodes_suite.read_text(), "s.toml")
+    prepared = prepare(document, RunOptions(places=places))
+    assert [case.clients for case in prepared.checked.suite.plan.cases] == [2, 4]
+    assert prepared.checked.suite.plan.ranks == 8
+
+
+@pytest.mark.usefixtures("engine_in_use")
+def test_plan_and_run_refuse_too_few_hosts_alike(nodes_suite: Path) -> None:
+    said = "nodes = 2: case 2 needs 2 nodes, but the run has 1"
+    with pytest.raises(StriderError, match=said):
+        plan(str(nodes_suite), hosts="n1")
+    with pytest.raises(StriderError, match=said):
+        prepare(parse(nodes_suite.read_text(), "s.toml"), RunOptions(places=places_of("n1")))
+
+
+@pytest.mark.usefixtures("engine_in_use")
+def test_srun_gets_the_nodes_of_the_cases(
+    nodes_suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "srun"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    plan(str(nodes_suite), launcher="srun")
+    assert "srun --ntasks=4 --overcommit --nodes=2 --ntasks-per-node=2 " in capfd.readouterr().out
+
+
+@pytest.mark.usefixtures("engine_in_use")
+def test_the_plan_shows_the_seats_as_text_and_as_json(
+    nodes_suite: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    plan(str(nodes_suite), hosts="a,b")
+    out = capfd.readouterr().out
+    assert "seats (node: ranks of the case)\n  case 1: a: 0-1\n  case 2: a: 0-1, b: 2-3\n" in out
+    plan(str(nodes_suite), seats=True)
+    assert capfd.readouterr().out == (
+        "seats (node: ranks of the case)\n  case 1: n0: 0-1\n  case 2: n0: 0-1, n1: 2-3\n"
+    )
+    plan(str(nodes_suite), seats=True, json=True)
+    assert json.loads(capfd.readouterr().out)[1]["nodes"][1] == {"node": "n1", "ranks": [2, 3]}

@@ -30,6 +30,6 @@ def suite_of(description: Description) -> SuiteOf:
         given = {line.split("=")[0].strip() for line in case.splitlines()}
         lines = [line for line in CASE.splitlines() if line.split(" =")[0] not in given]
         whole = HEAD + "\n".join(lines) + "\n" + case + "\n" if text is None else text
-        return build(parse(whole, "s.toml"), description, Changes(list(settings), **changes))
+        return build(parse(whole, "s.toml"), description, Changes(list(settings), **changes))  # type: ignore[arg-type]
 
     return make

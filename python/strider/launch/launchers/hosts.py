@@ -117,7 +117,7 @@ class Places:
         if self.ranks is not None and self.ranks != ranks:
             raise StriderError(
                 f"the run has {ranks} ranks, but --nodes {self.nodes} --per-node {self.per_node} have "
-                f"{self.ranks}: leave -n out, or one of the others"
+                f"{self.ranks}: leave the clients out (-n, or --set case.clients), or one of the others"
             )
         if self.nodes is not None and ranks < self.nodes:
             raise StriderError(f"{ranks} ranks cannot be on {self.nodes} nodes: raise -n, or reduce --nodes")

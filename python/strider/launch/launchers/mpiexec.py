@@ -59,7 +59,7 @@ def mpiexec(mpi: Mpi, places: Places) -> Launcher:
     path = installed(
         _program(mpi), "install the launcher of the engine's MPI library, or choose another with --launcher"
     )
-    is_told = any(os.environ.get(variable) for variable in HOST_VARIABLES)
+    is_told = knows_hosts()
     if (places.nodes or 1) > 1 and not places.hosts and not is_told:
         raise StriderError(
             f"--nodes {places.nodes}: mpiexec knows this host only: name hosts with --hosts or --hostfile, "
@@ -74,6 +74,11 @@ def mpiexec(mpi: Mpi, places: Places) -> Launcher:
         reach="this host" if stays else "perhaps others",
         places=places,
     )
+
+
+def knows_hosts() -> bool:
+    """Returns whether the environment names hosts to `mpiexec`, such as those of an allocation."""
+    return any(os.environ.get(variable) for variable in HOST_VARIABLES)
 
 
 def _is_here(name: str) -> bool:
