@@ -23,7 +23,16 @@ ResumeOption = Annotated[
         help="Measure what is missing in this run, with its suite, target, clients and launcher.",
     ),
 ]
-NodesOption = Annotated[int, typer.Option("--nodes", "-N", metavar="N", min=1, help="Number of nodes.")]
+NodesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--nodes",
+        "-N",
+        metavar="N",
+        min=1,
+        help="Number of nodes (default: as many as the nodes and per_node of the cases need, or 1).",
+    ),
+]
 PerNodeOption = Annotated[
     int | None,
     typer.Option(
@@ -102,7 +111,7 @@ def submit(
     target: TargetOption = None,
     clients: ClientsOption = None,
     settings: SetOption = None,
-    nodes: NodesOption = 1,
+    nodes: NodesOption = None,
     per_node: PerNodeOption = None,
     time: TimeOption = "",
     partition: PartitionOption = "",
@@ -126,12 +135,12 @@ def submit(
     from strider.listing.names import store_of
 
     place = store_of(store).absolute()
-    options = _options(executor, nodes, per_node or 0, time, margin, partition, account)
+    options = _options(executor, nodes or 1, per_node or 0, time, margin, partition, account)
     if resume:
         _refuse_beside_resume(suite=suite, target=target, clients=clients, set=settings, launcher=launcher)
-        order = _continuation(resume, place, options, jobs)
+        order = _continuation(resume, place, options, jobs, nodes)
     elif suite:
-        order = _order(suite, target, clients, settings or [], options, launcher, jobs)
+        order = _order(suite, target, clients, settings or [], options, launcher, jobs, nodes)
     else:
         raise StriderError("name a suite, or a run with --resume RUN")
     if show:
@@ -179,6 +188,7 @@ def _order(
     options: "JobOptions",
     launcher: str,
     jobs: int | None,
+    nodes: int | None,
 ) -> "Order":
     """Returns the checked suite with what it needs.
 
@@ -188,7 +198,7 @@ def _order(
     from strider import engine as engines
     from strider.cli.running import RunOptions
     from strider.cli.sizing import with_chosen_sizes, without_probe
-    from strider.jobs import Order, estimated_s, jobs_needed
+    from strider.jobs import Order, estimated_s, jobs_needed, sized_for
     from strider.launch import check_target
     from strider.suite import Changes, load, locate
     from strider.suite.sizes import probed_key
@@ -200,8 +210,8 @@ def _order(
     sized = without_probe(loaded, engine) if is_open else with_chosen_sizes(loaded, engine, RunOptions())
     checked = sized.checked
     place = str(check_target(checked.suite.plan.target))
+    options = sized_for(checked.suite, options, nodes)
     ranks = checked.suite.plan.ranks
-    options.on_each_node(ranks)
     words = ["--target", place]
     words += ["--clients", clients] if clients else []
     words += [word for setting in settings for word in ("--set", setting)]
@@ -223,14 +233,16 @@ def _refuse_beside_resume(**typed: object) -> None:
         raise StriderError(f"--resume takes these from the run: leave out {names}")
 
 
-def _continuation(name: str, store: Path, options: "JobOptions", jobs: int | None) -> "Order":
+def _continuation(
+    name: str, store: Path, options: "JobOptions", jobs: int | None, nodes: int | None
+) -> "Order":
     """Returns a run that lacks repetitions with what it needs.
 
     Raises:
         StriderError: It is complete, under way, or cannot be resumed.
     """
     from strider.cli.resume import require_missing
-    from strider.jobs import Order, condition, estimated_s, find, has_ended_last, jobs_needed
+    from strider.jobs import Order, condition, estimated_s, find, has_ended_last, jobs_needed, sized_for
     from strider.launch.rundir import RunDirectory
     from strider.store import resolve
 
@@ -246,7 +258,7 @@ def _continuation(name: str, store: Path, options: "JobOptions", jobs: int | Non
     is_over = before is not None and has_ended_last(before)
     info, checked = require_missing(directory, is_over=is_over)
     plan = checked.suite.plan
-    options.on_each_node(plan.ranks)
+    options = sized_for(checked.suite, options, nodes)
     return Order(
         plan.suite.name,
         checked.suite.document.text,

@@ -14,7 +14,7 @@ import pytest
 from strider.cli import main
 from strider.engine import Engine
 from strider.errors import StriderError
-from strider.jobs import JobOptions, Order, example, find, jobs_needed, parse_options, submit
+from strider.jobs import JobOptions, Order, example, find, jobs_needed, parse_options, sized_for, submit
 from strider.jobs.executors import COMMANDS
 from strider.jobs.record import Job, Record, folder_of
 from strider.jobs.schedulers import Seen, Slurm
@@ -23,6 +23,9 @@ from strider.launch.resume import CLAIM, is_held
 from strider.launch.rundir import RunDirectory
 from strider.processes import start_ticks
 from strider.store import load
+from strider.suite import Changes
+from strider.suite.document import parse
+from strider.suite.load import build
 
 SUITE = """
 [suite]
@@ -288,3 +291,64 @@ def test_a_cancelled_job_keeps_its_results_and_removes_its_files(
 
 def _events(store: Path) -> str:
     return "".join(file.read_text() for file in store.glob("*/events.jsonl"))
+
+
+NODES = """
+[suite]
+name = "nodes"
+target = "/data"
+[[case]]
+interface = "posix"
+pattern = "segmented"
+nodes = [1, 4]
+per_node = 2
+"""
+
+
+def sized(engine: Engine, nodes: int | None = None, **typed: str | int) -> JobOptions:
+    suite = build(parse(NODES, "s.toml"), engine.description, Changes())
+    return sized_for(suite, parse_options(nodes=nodes or 1, **typed), nodes)
+
+
+def test_a_job_has_the_nodes_that_its_cases_need(engine: Engine) -> None:
+    assert (sized(engine).nodes, sized(engine).per_node) == (4, 2)
+    assert (sized(engine, 8).nodes, sized(engine, 8).per_node) == (8, 2)
+    assert (sized(engine, per_node=4).nodes, sized(engine, per_node=4).per_node) == (4, 4)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "typed", "message"),
+    [
+        (
+            2,
+            {},
+            "s.toml:8: nodes = 4: case 2 needs 4 nodes, but the run has 2 (--nodes 2): raise --nodes to 4",
+        ),
+        (None, {"per_node": 1}, "s.toml:9: per_node = 2: case 1 needs 2 ranks on a node, but --per-node 1"),
+        (
+            None,
+            {"executor": "local"},
+            "(--executor local is this machine): choose a scheduler with --executor",
+        ),
+    ],
+)
+def test_a_job_that_is_too_small_for_a_case_is_refused(
+    engine: Engine, nodes: int | None, typed: dict[str, str | int], message: str
+) -> None:
+    with pytest.raises(StriderError) as error:
+        sized(engine, nodes, **typed)
+    assert message in str(error.value)
+
+
+@pytest.mark.usefixtures("commands")
+def test_submit_asks_for_the_nodes_of_the_cases(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
+    file = tmp_path / "s.toml"
+    file.write_text(NODES)
+    words = ["submit", str(file), "--target", str(tmp_path), "--store", str(tmp_path / "store")]
+    assert main([*words, "--executor", "slurm", "--show"]) == 0
+    assert "#SBATCH --nodes=4\n" in capfd.readouterr().out
+    assert main([*words, "--executor", "local"]) == 2
+    assert "case 2 needs 4 nodes" in capfd.readouterr().err
