@@ -10,6 +10,7 @@ import typer
 from strider.cli import plain_table
 from strider.cli.console import has_colours, width
 from strider.cli.options import JsonOption, StoreOption
+from strider.listing.summary import SEARCHED
 from strider.text import printable
 
 if TYPE_CHECKING:
@@ -33,8 +34,7 @@ def list_(
         list[str] | None,
         typer.Argument(
             metavar="[WORD]...",
-            help="List only runs with all these words, in upper or lower case, in id, target, host, status, "
-            "interfaces, headline, tags or note.",
+            help=f"List only runs with all these words, in upper or lower case. Searched are {SEARCHED}.",
             show_default=False,
         ),
     ] = None,
@@ -62,7 +62,7 @@ def list_(
     elif runs:
         _print_table(runs)
     elif names:
-        print(f"no run in {folder} has {' '.join(words or [])}", file=sys.stderr)
+        print(f"no run in {folder} has {' '.join(words or [])} in its {SEARCHED}", file=sys.stderr)
     else:
         print(f"no runs in {folder}: measure one with strider quick DIR", file=sys.stderr)
 

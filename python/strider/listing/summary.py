@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+SEARCHED = "id, target, host, status, interfaces, patterns, trees, operations, headline, tags and note"
+"""What a search of runs looks at (`RunSummary.has`)."""
+
 
 @dataclass(frozen=True)
 class TimeLimitCut:
@@ -43,6 +46,8 @@ class RunSummary:
         signal: Name of the signal that interrupted it; empty if none did.
         took_s: From start to end, seconds; None where one is not known.
         interfaces: Those of its plan.
+        patterns: Patterns and trees of its plan.
+        operations: Those of its plan.
         headline: The answer of its report in one line; empty without a report.
         tags: Words that a user gave it.
         note: Text that a user gave it.
@@ -66,6 +71,8 @@ class RunSummary:
     signal: str = ""
     took_s: float | None = None
     interfaces: Sequence[str] = ()
+    patterns: Sequence[str] = ()
+    operations: Sequence[str] = ()
     headline: str = ""
     tags: Sequence[str] = ()
     note: str = ""
@@ -90,10 +97,11 @@ class RunSummary:
     def has(self, words: Sequence[str]) -> bool:
         """Returns whether all words are found in it, in any case.
 
-        Searched are id, target, host, status, interfaces, headline, tags and note.
+        What is searched stands in `SEARCHED`.
         """
         texts = (self.run, self.target, self.host, self.status, self.shown_status, self.headline, self.note)
-        searched = " ".join((*texts, *self.interfaces, *self.tags)).casefold()
+        of_cases = (*self.interfaces, *self.patterns, *self.operations)
+        searched = " ".join((*texts, *of_cases, *self.tags)).casefold()
         return all(word.casefold() in searched for word in words)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -86,7 +87,9 @@ def _about(directory: Path, plan: dict[str, Any]) -> dict[str, Any]:
     """What is found outside of `run.json` and events, also of a run where these are damaged."""
     labels = read_labels(directory)
     return {
-        "interfaces": _interfaces(plan),
+        "interfaces": _names(plan, lambda case: [case["interface"]["name"]]),
+        "patterns": _names(plan, lambda case: [(case.get("tree") or case["pattern"])["name"]]),
+        "operations": _names(plan, lambda case: case["operations"]),
         "headline": _headline(directory),
         "tags": tuple(labels.tags),
         "note": labels.note,
@@ -116,9 +119,10 @@ def _duration_s(info: RunInfo) -> float | None:
     return None
 
 
-def _interfaces(plan: dict[str, Any]) -> tuple[str, ...]:
+def _names(plan: dict[str, Any], of: Callable[[dict[str, Any]], Sequence[str]]) -> tuple[str, ...]:
+    """Names in the cases of a plan, each once; none where the plan is damaged."""
     with suppress(LookupError, TypeError, AttributeError):
-        return tuple(dict.fromkeys(str(case["interface"]["name"]) for case in plan["cases"]))
+        return tuple(dict.fromkeys(str(name) for case in plan["cases"] for name in of(case)))
     return ()
 
 

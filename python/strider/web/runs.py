@@ -79,7 +79,7 @@ class Runs:
     def found(self, words: str = "") -> list[str]:
         """Names of runs, newest first, in which all the words are found.
 
-        Searched are id, target, host, status, interfaces, headline, tags and note.
+        What is searched stands in `strider.listing.summary.SEARCHED`.
 
         Without words no run is read.
         """

@@ -21,7 +21,7 @@ from strider.cli import main
 from strider.listing import index
 from strider.listing.index import Index
 from strider.listing.names import run_directories
-from strider.listing.summary import RunSummary
+from strider.listing.summary import SEARCHED, RunSummary
 from strider.store.labels import write_labels
 from strider.store.runs import summarize
 
@@ -94,7 +94,8 @@ def listed(store: Path, read: Callable[[Path], RunSummary] = summarize) -> list[
 
 def as_read(run: RunSummary) -> RunSummary:
     """Lists of JSON as the tuples that they were."""
-    vars(run).update(interfaces=tuple(run.interfaces), tags=tuple(run.tags))
+    lists = ("interfaces", "patterns", "operations", "tags")
+    vars(run).update({name: tuple(vars(run)[name]) for name in lists})
     return run
 
 
@@ -268,6 +269,20 @@ def test_words_and_a_number_choose_runs(
     assert found("firmware", "--newest", "1") == [name_of(3)]
     assert main(["list", "--store", str(tmp_path), "firmware", "none-like-it"]) == 0
     assert "has firmware none-like-it" in capfd.readouterr().err
+
+
+def test_patterns_and_operations_are_searched_and_an_empty_answer_names_what_was(
+    template: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    add(tmp_path, template, 0)
+    run = summarize(tmp_path / name_of(0))
+    assert run.patterns
+    assert run.operations
+    for word in (*run.patterns, *run.operations):
+        assert main(["list", "--json", "--store", str(tmp_path), word.upper()]) == 0
+        assert [row["run"] for row in json.loads(capfd.readouterr().out)] == [name_of(0)]
+    assert main(["list", "--store", str(tmp_path), "no-such-pattern"]) == 0
+    assert f"has no-such-pattern in its {SEARCHED}" in capfd.readouterr().err
 
 
 def test_a_phrase_is_searched_as_its_words(
