@@ -131,6 +131,7 @@ def serve(
     print(f"{directory}: {len(volume.servers)} servers running{where} ({how})")
     print(f'to measure: strider run noncontig-2003 --target {shown}, or any suite with interface = "listio"')
     print(f"to stop: strider listio stop {shown}")
+    _advise_check(directory)
 
 
 @listio.command()
@@ -234,7 +235,14 @@ def env(
 def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
     """Show the state and the counters of a volume's servers; exit code 3 if a server does not respond."""
     from strider import engine as engines
-    from strider.listio import is_down, problems, processes_of, restart_commands
+    from strider.listio import (
+        is_check_advised,
+        is_down,
+        problems,
+        processes_of,
+        restart_commands,
+        silent_of,
+    )
     from strider.listio import status as ask
 
     volume = _require(directory)
@@ -245,7 +253,8 @@ def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
     answer = all(server["answers"] for server in servers)
     state = "down" if down else "up" if answer else "incomplete"
     if json:
-        head = {"directory": str(directory), "state": state, "transport": volume.transport}
+        head = {"directory": str(directory), "state": state, "check_advised": is_check_advised(directory)}
+        head["transport"] = volume.transport
         _print_json({**head, "strip_bytes": volume.strip_bytes, "servers": servers})
     else:
         print(
@@ -254,7 +263,8 @@ def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
         if servers:
             _print_status(servers)
         for problem in problems(servers):
-            print(f"{problem}: {restart_commands(directory)}")
+            print(f"{problem}: {restart_commands(directory, silent_of(servers))}")
+        _advise_check(directory)
     if state != "up":
         raise typer.Exit(int(ExitCode.CANNOT_RUN))
 
@@ -286,9 +296,13 @@ def check(
 
     _require_started(directory)
     engine = engines.find()
+    volumes.require_servers(directory / volumes.VOLUME_FILE, engine)
     names_removed = volumes.remove_run(engine, directory, remove_run) if remove_run is not None else 0
     found = {**volumes.check(engine, directory, remove_orphans), "removed_names": names_removed}
     orphans = len(found["orphans"])
+    is_clean = not found["problems"] and (not orphans or found["removed"])
+    if is_clean:
+        volumes.note_clean_check(directory)
     if json:
         _print_json(found)
     else:
@@ -306,7 +320,7 @@ def check(
         for left in found["runs"]:
             remedy = f"strider listio check {shlex.quote(str(directory))} --remove-run {left['run']}"
             print(f"a killed run left {left['names']} files or trees: remove them with {remedy}")
-    if found["problems"] or (orphans and not found["removed"]):
+    if not is_clean:
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
 
 
@@ -398,6 +412,17 @@ def _size(option: str, text: str | None) -> int | None:
         return parse_bytes(text) if text is not None else None
     except ValueError as error:
         raise StriderError(f"{option}: {error}") from error
+
+
+def _advise_check(directory: Path) -> None:
+    """Prints the command of a check if servers ended without stop and no check has been clean since."""
+    from strider.listio import is_check_advised
+
+    if is_check_advised(directory):
+        print(
+            "servers ended without strider listio stop and may have left data of no file: check with "
+            f"strider listio check {shlex.quote(str(directory))}"
+        )
 
 
 def _print_status(servers: list[dict[str, Any]]) -> None:

@@ -8,8 +8,10 @@ from strider.listio.answers import (
     problems,
     reaches_into_servers,
     require_answers,
+    require_servers,
     restart_commands,
     serve_command,
+    silent_of,
     volumes,
 )
 from strider.listio.mounts import (
@@ -22,7 +24,15 @@ from strider.listio.mounts import (
     unmount_below,
 )
 from strider.listio.preload import preload_variables
-from strider.listio.servers import ServerOptions, is_down, processes_of, serve, stop
+from strider.listio.servers import (
+    ServerOptions,
+    is_check_advised,
+    is_down,
+    note_clean_check,
+    processes_of,
+    serve,
+    stop,
+)
 from strider.listio.temporary import MOUNT, temporary_volume, volume_above
 from strider.listio.tool import check, registration, remove_run, status
 from strider.listio.volume import VOLUME_FILE, Volume, read_volume
@@ -34,10 +44,12 @@ __all__ = [
     "ServerOptions",
     "Volume",
     "check",
+    "is_check_advised",
     "is_down",
     "mount",
     "mount_program",
     "mounted",
+    "note_clean_check",
     "preload_variables",
     "problems",
     "processes_of",
@@ -46,9 +58,11 @@ __all__ = [
     "registration",
     "remove_run",
     "require_answers",
+    "require_servers",
     "restart_commands",
     "serve",
     "serve_command",
+    "silent_of",
     "start_mount",
     "status",
     "stop",

@@ -1,16 +1,16 @@
 """Checks once before a run that the servers of its volumes respond."""
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from strider.engine import Engine, Json
 from strider.errors import ExitCode, StriderError
 from strider.listio.hosts import read_hosts
-from strider.listio.servers import is_down
+from strider.listio.servers import dead_servers, is_down
 from strider.listio.temporary import MOUNT, named_volume, transport_of, volume_above
 from strider.listio.tool import ask_volume
-from strider.listio.volume import VOLUME_FILE, read_volume
+from strider.listio.volume import VOLUME_FILE, choose_transport, read_volume
 from strider.suite import Plan
 
 
@@ -28,7 +28,7 @@ def require_answers(plan: Plan, engine: Engine, target: Path) -> None:
     for file in volumes(plan, target):
         # The engine reports invalid and missing volumes.
         if file.name == VOLUME_FILE and file.exists():
-            _require(file, engine)
+            require_servers(file, engine)
 
 
 def volumes(plan: Plan, target: Path) -> set[Path]:
@@ -59,32 +59,53 @@ def reaches_into_servers(plan: Plan, place: Path) -> bool:
     return False
 
 
-def _require(file: Path, engine: Engine) -> None:
+def require_servers(file: Path, engine: Engine) -> None:
+    """Raises unless all servers of the volume that a file describes respond.
+
+    Raises:
+        StriderError: One does not respond; the message has a remedy.
+    """
     directory = file.parent
     if is_down(directory):
         raise StriderError(
             f"{directory} is stopped: start it with {serve_command(directory)}", ExitCode.CANNOT_RUN
         )
     servers = ask_volume(engine, file)
-    dead = [str(server["server"]) for server in servers if not server["answers"]]
-    if dead:
-        which = f"server {dead[0]}" if len(dead) == 1 else f"servers {', '.join(dead)}"
-        verb = "does" if len(dead) == 1 else "do"
+    silent = silent_of(servers)
+    if silent:
+        numbers = ", ".join(map(str, silent))
+        which = f"server {numbers}" if len(silent) == 1 else f"servers {numbers}"
+        verb = "does" if len(silent) == 1 else "do"
         raise StriderError(
-            f"{which} of {directory} {verb} not answer: {restart_commands(directory)}",
+            f"{which} of {directory} {verb} not answer: {restart_commands(directory, silent)}",
             ExitCode.CANNOT_RUN,
         )
 
 
+def silent_of(servers: Iterable[dict[str, Json]]) -> list[int]:
+    """Returns the numbers of the servers that do not respond."""
+    return [int(server["server"]) for server in servers if not server["answers"]]
+
+
 def serve_command(directory: Path) -> str:
-    """Returns the command that restarts the servers of a volume on their hosts."""
-    record = read_hosts(directory)
+    """Returns the command that restarts the servers of a volume on their hosts, with their transport."""
+    record, volume = read_hosts(directory), read_volume(directory)
     hosts = f" --hosts {','.join(dict.fromkeys(record.hosts))}" if record else ""
-    return f"strider listio serve {shlex.quote(str(directory))}{hosts}"
+    usual = choose_transport("auto", "other" if record else "this")
+    transport = f" --transport {volume.transport}" if volume and volume.transport != usual else ""
+    return f"strider listio serve {shlex.quote(str(directory))}{hosts}{transport}"
 
 
-def restart_commands(directory: Path) -> str:
-    """Returns the commands for servers that do not respond."""
+def restart_commands(directory: Path, silent: Sequence[int]) -> str:
+    """Returns the commands for servers that do not respond.
+
+    Args:
+        directory: The volume's.
+        silent: Their numbers. `serve` alone starts those whose processes have ended; one that runs and does
+            not respond has to be stopped first.
+    """
+    if set(silent) <= set(dead_servers(directory)):
+        return serve_command(directory)
     return f"strider listio stop {shlex.quote(str(directory))}, then {serve_command(directory)}"
 
 

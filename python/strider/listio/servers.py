@@ -4,6 +4,7 @@ import select
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Literal
@@ -20,6 +21,8 @@ from strider.processes import Process, boot_id
 from strider.text_file import write_whole
 
 PROCESSES_FILE = "listio-servers.json"
+CHECK_FILE = "listio-check-advised"
+"""Exists from the end of a server without `stop` until a check finds names and data files in order."""
 READY_S = 20.0
 """Time limit in seconds for servers to become ready."""
 STOP_S = 10.0
@@ -125,7 +128,8 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
     server = program(engine, SERVER)
     _make(directory)
     known = read_volume(directory)
-    dead = _dead(directory)
+    dead = dead_servers(directory)
+    _note_unclean_end(directory)
     if known and dead and not options.hosts:
         return _restart(server, directory, known, options, dead)
     if not is_down(directory):
@@ -182,7 +186,7 @@ def _start_here(
     return started
 
 
-def _dead(directory: Path) -> list[int]:
+def dead_servers(directory: Path) -> list[int]:
     """The numbers of the servers of this host that do not run, if others do."""
     alive = [process_table.is_alive(process) for process in processes_of(directory)]
     return [number for number, runs in enumerate(alive) if not runs] if any(alive) else []
@@ -234,6 +238,7 @@ def stop(directory: Path) -> int:
     Raises:
         StriderError: One cannot be stopped.
     """
+    _note_unclean_end(directory)
     alive = [process for process in processes_of(directory) if process_table.is_alive(process)]
     left = process_table.stop(alive, STOP_S)
     if left:
@@ -261,6 +266,28 @@ def _process_record(directory: Path) -> ProcessRecord:
         raise StriderError(
             f"cannot read {directory / PROCESSES_FILE}: {error}", ExitCode.CANNOT_RUN
         ) from error
+
+
+def is_check_advised(directory: Path) -> bool:
+    """Returns whether servers of this host ended without `stop`, and no check has been clean since.
+
+    A server that is killed may leave data files of no file.
+    """
+    record = _process_record(directory)
+    has_ended = record.boot != boot_id() or not all(map(process_table.is_alive, record.processes))
+    return (directory / CHECK_FILE).exists() or (bool(record.processes) and has_ended)
+
+
+def note_clean_check(directory: Path) -> None:
+    """Notes that a check found names and data files in order, so that earlier ends need none."""
+    (directory / CHECK_FILE).unlink(missing_ok=True)
+
+
+def _note_unclean_end(directory: Path) -> None:
+    """Keeps what the record of the processes shows, before it is replaced or removed."""
+    if is_check_advised(directory):
+        with suppress(OSError):
+            (directory / CHECK_FILE).touch(mode=0o600)
 
 
 def is_down(directory: Path) -> bool:

@@ -1,6 +1,7 @@
 """The programs beside the engine: `strider-listio-server`, and `strider-listio`, which asks volumes."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -14,6 +15,8 @@ DOMAINS = ("uring", "mlock", "model")
 """Where memory can be registered."""
 READY = "ready "
 """How the line begins that a program prints when it serves."""
+_TWICE = re.compile(r"(\((\S+)\): )\2: ")
+"""An address that the tool prints with the server, and again with the reason."""
 _LIMIT_S = 600.0
 """A check reads the name of every file."""
 
@@ -111,5 +114,6 @@ def _ask(engine: Engine, *words: str) -> Json:
         ) from None
     if done.returncode not in (ExitCode.OK, ExitCode.CHECK_FAILED):
         code = ExitCode.BAD_INPUT if done.returncode == ExitCode.BAD_INPUT else ExitCode.CANNOT_RUN
-        raise StriderError(done.stderr.strip() or f"{TOOL} exited with status {done.returncode}", code)
+        said = _TWICE.sub(r"\1", done.stderr.strip())
+        raise StriderError(said or f"{TOOL} exited with status {done.returncode}", code)
     return json.loads(done.stdout)

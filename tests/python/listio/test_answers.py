@@ -67,7 +67,9 @@ def test_a_server_that_does_not_answer_is_named_once() -> None:
 
 
 def test_servers_are_started_again_where_they_were(tmp_path: Path) -> None:
-    assert restart_commands(tmp_path) == f"strider listio stop {tmp_path}, then {serve_command(tmp_path)}"
+    assert (
+        restart_commands(tmp_path, [0]) == f"strider listio stop {tmp_path}, then {serve_command(tmp_path)}"
+    )
     record = HostRecord(program="p", hosts=["one", "two", "one"])
     (tmp_path / HOSTS_FILE).write_text(record.model_dump_json())
     assert serve_command(tmp_path) == f"strider listio serve {tmp_path} --hosts one,two"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from strider.cli import main
 from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
 from strider.listio import (
@@ -22,7 +23,10 @@ from strider.listio import (
     processes_of,
     read_volume,
     registration,
+    require_servers,
+    restart_commands,
     serve,
+    serve_command,
     status,
     stop,
 )
@@ -214,6 +218,68 @@ def test_a_server_that_was_killed_is_named(built: Engine, directory: Path) -> No
     answers = status(built, directory)
     assert [server["answers"] for server in answers] == [True, False]
     assert "server 1" in answers[1]["error"]
+
+
+def test_a_server_that_was_killed_is_started_by_serve_alone(built: Engine, directory: Path) -> None:
+    serve(built, directory, ServerOptions(servers=2, transport="tcp"))
+    killed = processes_of(directory)[1]
+    os.kill(killed.pid, signal.SIGKILL)
+    assert eventually(lambda: not is_alive(killed))
+    with pytest.raises(StriderError) as caught:
+        require_servers(directory / VOLUME_FILE, built)
+    said = f"server 1 of {directory} does not answer: "
+    assert caught.value.message == said + serve_command(directory), "stop is not needed"
+    assert main(serve_command(directory).split()[1:]) == 0, "the command restarts it"
+    require_servers(directory / VOLUME_FILE, built)
+
+
+def test_a_server_that_hangs_has_to_be_stopped_first(built: Engine, directory: Path) -> None:
+    serve(built, directory, ServerOptions(servers=2))
+    assert restart_commands(directory, [1]).startswith(f"strider listio stop {directory}, then ")
+
+
+def test_check_names_a_dead_server_once_with_a_remedy(
+    built: Engine, directory: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STRIDER_ENGINE", str(built.path))
+    serve(built, directory, ServerOptions(servers=2))
+    killed = processes_of(directory)[1]
+    os.kill(killed.pid, signal.SIGKILL)
+    assert eventually(lambda: not is_alive(killed))
+    assert main(["listio", "check", str(directory)]) == ExitCode.CANNOT_RUN
+    assert capfd.readouterr().err == (
+        f"strider: server 1 of {directory} does not answer: {serve_command(directory)}\n"
+    )
+    address = read_volume(directory).servers[1]  # type: ignore[union-attr]
+    with pytest.raises(StriderError) as caught:
+        check(built, directory)
+    assert caught.value.message.count(address) == 1
+
+
+def test_a_check_is_advised_from_an_unclean_end_until_one_is_clean(
+    built: Engine, directory: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STRIDER_ENGINE", str(built.path))
+    advice = f"check with strider listio check {directory}\n"
+
+    def printed(*words: str) -> str:
+        main(["listio", words[0], str(directory), *words[1:]])
+        return capfd.readouterr().out
+
+    assert advice not in printed("serve", "--servers", "2")
+    assert advice not in printed("status")
+    killed = processes_of(directory)[1]
+    os.kill(killed.pid, signal.SIGKILL)
+    assert eventually(lambda: not is_alive(killed))
+    assert advice in printed("status")
+    assert advice in printed("serve")
+    assert advice in printed("status")
+    printed("stop")
+    assert advice in printed("serve"), "also after a stop"
+    assert "0 files" in printed("check")
+    assert advice not in printed("status")
+    printed("stop")
+    assert advice not in printed("serve")
 
 
 def test_processes_of_an_earlier_start_of_the_machine_are_not_touched(directory: Path) -> None:
