@@ -36,9 +36,14 @@ class Column:
     cell: Callable[[Row], str]
 
 
-def change_text(ratio: float) -> str:
-    """A ratio as a change: `+3.2 %`, `-12 %`, `× 2.9`."""
-    if ratio >= _FACTOR:
+def change_text(ratio: float, *, is_factor: bool | None = None) -> str:
+    """A ratio as a change: `+3.2 %`, `-12 %`, `× 2.9`.
+
+    Args:
+        ratio: The ratio.
+        is_factor: Whether it is written as a factor; None: where that says more.
+    """
+    if ratio >= _FACTOR if is_factor is None else is_factor:
         return f"× {significant(ratio)}"
     change = 100 * (ratio - 1)
     digits = 1 if abs(change) < 9.95 else 0
@@ -49,7 +54,21 @@ def interval_text(row: Row) -> str:
     """The interval of a row's change, at the level of the row."""
     if row.change is None:
         return NOTHING
-    return f"{change_text(row.change.low)} … {change_text(row.change.high)}"
+    return _interval(row.change.low, row.change.high)
+
+
+def _change(row: Row) -> str:
+    """The change of a row, in the unit of its interval."""
+    change = row.change
+    if change is None:
+        return NOTHING
+    return change_text(change.ratio, is_factor=max(change.ratio, change.high) >= _FACTOR)
+
+
+def _interval(low: float, high: float) -> str:
+    """Both ends of an interval in one unit: factors if one of them is written as a factor."""
+    is_factor = high >= _FACTOR
+    return f"{change_text(low, is_factor=is_factor)} … {change_text(high, is_factor=is_factor)}"
 
 
 def verdict_text(row: Row) -> str:
@@ -119,23 +138,23 @@ def overall_text(overall: Overall, threshold: float = 0.0) -> str:
     what = "" if overall.metric.name == "rate" else f"{overall.metric.name} of "
     if overall.verdict not in ("faster", "slower"):
         beyond = f" beyond {100 * threshold:g} %" if threshold else ""
-        interval = f"{change_text(change.low)} … {change_text(change.high)}"
+        interval = _interval(change.low, change.high)
         name = what or "the rate of "
         return (
             f"{scope} no difference{beyond} is shown: {name}{overall.other} changes by "
             f"{change_text(change.ratio)} ({facts.format(interval)})."
         )
-    size, interval = _sizes(change.ratio, change.low, change.high)
+    if not 1 / _FACTOR < change.ratio < _FACTOR:
+        ends = f"{significant(change.low)}–{significant(change.high)}"
+        size = f"{significant(change.ratio)} times as {'high' if what else 'fast'}"
+        return f"{scope} {what}{overall.other} is {size} ({facts.format(ends)})."
+    size, interval = _percents(change.ratio, change.low, change.high)
     word = overall.verdict if not what else "higher" if change.ratio > 1 else "lower"
     return f"{scope} {what}{overall.other} is {size} {word} ({facts.format(interval)})."
 
 
-def _sizes(ratio: float, low: float, high: float) -> tuple[str, str]:
+def _percents(ratio: float, low: float, high: float) -> tuple[str, str]:
     """A ratio and its interval without a sign: `2.1 %` and `1.4–2.8 %`."""
-    if not 1 / _FACTOR < ratio < _FACTOR:
-        ends = sorted(max(one, 1 / one) for one in (low, high))
-        factor = max(ratio, 1 / ratio)
-        return f"{significant(factor)} times", f"{significant(ends[0])}–{significant(ends[1])}"
     ends = sorted(100 * (one - 1 if ratio > 1 else 1 - one) for one in (low, high))
     digits = 1 if ends[1] < 9.95 else 0
     return f"{abs(100 * (ratio - 1)):.{digits}f} %", f"{ends[0]:.{digits}f}–{ends[1]:.{digits}f} %"
@@ -219,7 +238,7 @@ def result_columns(comparison: Comparison, values: Values) -> list[Column]:
     return [
         Column(sides[0].label, unit, lambda row: values.typical(row, row.base)),
         Column(other, unit, lambda row: values.typical(row, row.other)),
-        Column("change", "", lambda row: change_text(row.change.ratio) if row.change else NOTHING),
+        Column("change", "", _change),
         Column(_interval_name(comparison), "", interval_text),
         Column("verdict", "", verdict_text),
         Column("p", "adjusted", lambda row: p_text(row.change.p_adjusted) if row.change else NOTHING),

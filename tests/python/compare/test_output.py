@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from strider.compare import Comparison, compare, compare_within
 from strider.compare.document import as_document
 from strider.compare.page import as_html, write_html
 from strider.compare.sections import SECTIONS
-from strider.compare.wording import change_text, p_text
+from strider.compare.wording import change_text, interval_text, p_text
 from strider.errors import StriderError
 from strider.report.figures import change_by_case
 from strider.report.output import terminal
@@ -40,6 +41,15 @@ def slowed(tmp_path: Path, cases: list[CaseSpec], factor: float = 0.9, repetitio
 )
 def test_changes_are_percentages_and_large_ones_factors(ratio: float, text: str) -> None:
     assert change_text(ratio) == text
+
+
+def test_an_interval_has_one_unit(tmp_path: Path) -> None:
+    (row, *_) = slowed(tmp_path, [CaseSpec()], factor=1.95).rows
+    assert row.change is not None
+    wide = replace(row, change=replace(row.change, ratio=1.95, low=1.83, high=2.09))
+    assert interval_text(wide) == "× 1.83 … × 2.09"
+    narrow = replace(row, change=replace(row.change, ratio=1.9, low=1.83, high=1.95))
+    assert interval_text(narrow) == "+83 % … +95 %"
 
 
 @pytest.mark.parametrize(("p", "text"), [(1e-9, "< 0.001"), (0.0324, "0.032"), (0.9999, "1")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -140,6 +141,13 @@ class TestSuite:
         assert overall_text(suite).startswith("Over all 48 operations B is ")
         assert "% slower (95 % interval " in overall_text(suite)
         assert overall_text(suite).endswith(", 6 pairs of runs, grade A).")
+
+    @pytest.mark.parametrize("factor", [3.0, 1 / 3])
+    def test_a_large_change_is_a_factor_in_words_that_mean_it(self, tmp_path: Path, factor: float) -> None:
+        (suite,) = self.compared(tmp_path, factor).overall
+        assert re.search(r" times as fast \(95 % interval [\d.]+–[\d.]+, 6 pairs", overall_text(suite))
+        low, high = map(float, re.findall(r"interval ([\d.]+)–([\d.]+)", overall_text(suite))[0])
+        assert low < factor < high
 
     def test_without_a_change_it_says_how_small_one_is(self, tmp_path: Path) -> None:
         (suite,) = self.compared(tmp_path, 1.0).overall
