@@ -25,6 +25,8 @@ class Topic(StrEnum):
     SUITE = "suite"
     SUITES = "suites"
     TRUST = "trust"
+    LAUNCHERS = "launchers"
+    BINDING = "binding"
 
     @property
     def are_keys(self) -> bool:
@@ -39,13 +41,17 @@ class Topic(StrEnum):
         return "key" if self.are_keys else self.value.removesuffix("s")
 
     def entries(self, description: "Description") -> "list[Any]":
-        """Returns its entries: of the engine, keys of `[suite]`, predefined suites, or grades and reasons."""
+        """Returns its entries: those of the engine, or what Strider's own modules list."""
         from strider.suite.vocabulary import SUITE_PARAMETERS
 
         if self is Topic.TRUST:
             from strider.statistics.grades import GRADES, REASONS
 
             return [*GRADES, *REASONS]
+        if self in (Topic.LAUNCHERS, Topic.BINDING):
+            from strider.launch.launchers.words import BINDING_WORDS, LAUNCHER_WORDS
+
+            return list(LAUNCHER_WORDS if self is Topic.LAUNCHERS else BINDING_WORDS)
         if self is Topic.SUITES:
             from strider.suite.catalogue import catalogue
 
@@ -59,6 +65,8 @@ _TOPICS_BY_NOUN = {
     **{topic.noun: topic.value for topic in Topic if not topic.are_keys and topic is not Topic.SUITES},
     "grade": Topic.TRUST.value,
     "grades": Topic.TRUST.value,
+    "bind": Topic.BINDING.value,
+    "bindings": Topic.BINDING.value,
 }
 """Other words for topics; `suite` is a topic itself."""
 
@@ -74,17 +82,19 @@ def describe(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME", help="Name of one interface, pattern, tree, operation, key, suite or reason."
+            metavar="NAME",
+            help="Name of one interface, pattern, tree, operation, key, suite, reason, launcher or binding.",
         ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Describe interfaces, patterns, trees, operations, keys, suites, grades.
+    """Describe interfaces, patterns, trees, operations, keys, suites, grades, launchers, binding.
 
     Examples: strider describe posix, strider describe patterns strided. The topic case lists the keys of data
     cases, tree-case those of metadata cases, suite those of the whole run. The topic suites lists the
     predefined suites. The topic trust lists the grades of results, and their reasons with remedies. The
-    summary ends with the smallest suite.
+    topics launchers and binding list the values of --launcher and --bind, and the words that they stand for.
+    The summary ends with the smallest suite.
     """
     from strider import engine as engines
 
@@ -99,6 +109,7 @@ def describe(
     from strider.cli.reference import (
         print_entries,
         print_keys,
+        print_launch,
         print_namesakes,
         print_overview,
         print_suites,
@@ -113,6 +124,8 @@ def describe(
         chosen = [entry for entry in topic.entries(description) if name in (None, entry.name)]
         if topic is Topic.TRUST:
             print_trust(chosen, console)
+        elif topic in (Topic.LAUNCHERS, Topic.BINDING):
+            print_launch(chosen, console)
         elif topic is Topic.SUITES:
             print_suites(chosen, console)
         elif topic.are_keys:

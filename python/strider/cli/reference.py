@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from strider.engine import Description, Interface, Json, Operation, Parameter, Pattern, Tree
+from strider.launch.launchers.words import BINDING_WORDS, LAUNCHER_WORDS, LaunchWords
 from strider.statistics.grades import GRADES, GradeWords, Reason, plain
 from strider.suite.catalogue import SuiteEntry, catalogue
 from strider.suite.values import show, size_words
@@ -70,6 +71,8 @@ def print_overview(description: Description, console: Console) -> None:
         ("suite: keys of the run", [(entry.name, entry.doc) for entry in SUITE_PARAMETERS.values()]),
         ("suites: predefined, for strider run NAME", [(e.name, e.doc) for e in catalogue(description)]),
         ("trust: grades of results", [(entry.name, plain(entry.meaning)) for entry in GRADES]),
+        ("launchers: values of --launcher", [(one.name, one.meaning) for one in LAUNCHER_WORDS]),
+        ("binding: values of --bind", [(one.name, one.meaning) for one in BINDING_WORDS]),
     ]
     for title, rows in sections:
         if rows:
@@ -163,6 +166,17 @@ def print_trust(entries: Sequence[GradeWords | Reason], console: Console) -> Non
             console.print(Padding(grid, (0, 0, 1, 0)), width=width)
     if len(grades) > 1:
         console.print("The weakest criterion decides, and its word is the reason: docs/trust.md", style="dim")
+
+
+def print_launch(entries: Sequence[LaunchWords], console: Console) -> None:
+    """Prints launchers or bindings with the words that they stand for, in 80 columns."""
+    grid = _grid([(one.name, plain("\n".join(filter(None, _launch(one))))) for one in entries])
+    console.print(Padding(grid, (0, 0, 1, 0)), width=min(_READABLE, console.width))
+    console.print("Details: docs/howto/measure-with-16-nodes.md", style="dim")
+
+
+def _launch(one: LaunchWords) -> Sequence[str]:
+    return one.meaning, one.words, one.remark
 
 
 def _reason(one: Reason) -> str:
