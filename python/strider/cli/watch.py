@@ -35,8 +35,9 @@ def watch(
 ) -> None:
     """Follow a job: its place in the queue with the reason, progress and time left of its run, its result.
 
-    Ctrl-C ends watching, not the job. The exit code is that of the run; 3 without a run. Also follows a run
-    that was started without a job.
+    Ctrl-C ends watching, not the job. The exit code is that of the run; 3 without a run, or if the job could
+    not measure what is missing. With --once, it is 0 until the job has ended. Also follows a run that was
+    started without a job.
     """
     from rich.console import Console
 
@@ -53,8 +54,9 @@ def watch(
     if once:
         from strider.jobs import condition
 
-        print(sentence(found, condition(found)))
-        return
+        now = condition(found)
+        print(sentence(found, now))
+        raise typer.Exit(_exit_code(found) if now.is_over else int(ExitCode.OK))
     raise typer.Exit(_follow_job(found, console, quiet=quiet))
 
 
@@ -159,12 +161,27 @@ def _result(job: "Job", console: "Console") -> int:
     from strider.jobs.condition import has_run
 
     if has_run(job):
-        code = _ended(job.run, console)
+        _ended(job.run, console)
         if not _is_complete(job.run):
             _print_complaint(job, console)
-        return code
-    _print_lines(job.output.splitlines(), console)
-    return int(ExitCode.CANNOT_RUN)
+    else:
+        _print_lines(job.output.splitlines(), console)
+    return _exit_code(job)
+
+
+def _exit_code(job: "Job") -> int:
+    """Returns the exit code of the run of a job that has ended; 3 if the job itself failed.
+
+    A part that fails before it resumes the run leaves the exit code of the part before.
+    """
+    from strider.jobs.condition import has_run
+    from strider.store.load import read_json
+
+    if not has_run(job):
+        return int(ExitCode.CANNOT_RUN)
+    code = int(read_json(job.run / "run.json").get("exit_code", ExitCode.CANNOT_RUN))
+    is_failed = not _is_complete(job.run) and job.complaint()[0]
+    return code or int(ExitCode.CANNOT_RUN if is_failed else ExitCode.OK)
 
 
 def _print_complaint(job: "Job", console: "Console") -> None:

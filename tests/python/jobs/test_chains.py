@@ -116,6 +116,19 @@ def test_watch_shows_the_errors_of_an_earlier_part_where_the_last_one_has_none(
     ]
 
 
+@pytest.mark.parametrize(
+    ("printed", "code"), [("strider: cannot find srun: load Slurm's module\n", 3), ("note: a clock\n", 0)]
+)
+@pytest.mark.parametrize("options", [[], ["--once"]])
+def test_watch_fails_if_the_job_could_not_measure_what_is_missing(
+    job: Job, printed: str, code: int, options: list[str]
+) -> None:
+    file = job.run / "run.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "exit_code": 0}))
+    job.outputs(2)[1].write_text(printed)
+    assert main(["watch", RUN, "--store", str(job.store), "-q", *options]) == code
+
+
 def test_watch_of_parts_without_errors_adds_nothing(job: Job, capsys: pytest.CaptureFixture[str]) -> None:
     job.outputs(2)[1].write_text("note: a clock\n")
     assert not any("printed" in line for line in watched(job, capsys))
