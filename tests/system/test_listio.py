@@ -105,6 +105,22 @@ def test_what_cannot_be_is_one_error(
     assert said in check_refusal(engine, tmp_path, tmp_path, native(volume, []), **wrong)["message"]
 
 
+def test_another_rate_is_refused_with_units_and_the_commands_for_this_volume(
+    engine: Engine, tmp_path: Path
+) -> None:
+    Native("listio").require(engine)
+    directory = tmp_path / "volume"
+    serve(engine, directory, ServerOptions(servers=2, bytes_per_s=24 << 20))
+    try:
+        wrong: Json = {"server_rate": 48 << 20}
+        error = check_refusal(engine, tmp_path, tmp_path, native(directory, []), **wrong)
+    finally:
+        stop(directory)
+    assert "is 48 MiB/s, but the servers of this volume are limited to 24 MiB/s" in error["message"]
+    restart = f"strider listio stop {directory}, then strider listio serve {directory} --rate 48MiB"
+    assert restart in error["remedy"]
+
+
 def test_without_a_volume_the_error_says_how_to_start_one(engine: Engine, tmp_path: Path) -> None:
     Native("listio").require(engine)
     done = run_engine(engine, plan([case(**PATTERNS[0], interface="listio")]), tmp_path)

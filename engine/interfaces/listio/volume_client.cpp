@@ -1,5 +1,7 @@
 #include "interfaces/listio/volume_client.hpp"
 
+#include <array>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <system_error>
@@ -11,13 +13,22 @@
 namespace strider {
 namespace {
 
+/// In the largest unit that needs no decimals, as `strider listio serve --rate` reads it: `24MiB`, `1000B`.
+std::string in_units(std::uint64_t bytes, const char* gap) {
+  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; unit + 1 < units.size() && bytes > 0 && bytes % 1024 == 0; ++unit) bytes /= 1024;
+  return std::to_string(bytes) + gap + units.at(unit);
+}
+
 void require_rate(const std::string& file, std::uint64_t found, std::uint64_t wanted) {
   if (wanted == 0 || wanted == found) return;
+  const std::string directory = std::filesystem::path(file).parent_path().string();
   throw IoError({"connect", file, 0, 0, 0},
-                "listio.server_rate is " + std::to_string(wanted) + " B/s, but the servers of this volume " +
-                    (found == 0 ? "have no limit" : "are limited to " + std::to_string(found) + " B/s"),
-                "choose a target outside the volume, or restart the volume with strider listio serve DIR --rate " +
-                    std::to_string(wanted));
+                "listio.server_rate is " + in_units(wanted, " ") + "/s, but the servers of this volume " +
+                    (found == 0 ? "have no limit" : "are limited to " + in_units(found, " ") + "/s"),
+                "choose a target outside the volume, or restart it: strider listio stop " + directory +
+                    ", then strider listio serve " + directory + " --rate " + in_units(wanted, ""));
 }
 
 listio::ClientOptions client_options(const VolumeClientOptions& options) {
