@@ -212,7 +212,8 @@ SELECT run, "case", repetition, warmup, operation, node, nodes, elapsed_s, sampl
 FROM (SELECT * EXCLUDE (groups), groups.source, groups.instance,
         unnest(map_entries(groups."values")) AS entry
     FROM (SELECT runs.run, event."case", event.repetition, event.warmup, event.operation, event.node,
-            coalesce(event.nodes, 1) AS nodes, event.elapsed_s, event.sampling_s, unnest(event.counters) AS groups
+            coalesce(event.nodes, 1) AS nodes, event.elapsed_s, event.sampling_s,
+            unnest(event.counters) AS groups
         FROM {_lines("counters", run_dirs)} AS event JOIN runs USING (directory)
         WHERE event.event = 'counters'))
 """  # noqa: S608 - names of ours
