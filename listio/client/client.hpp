@@ -34,8 +34,8 @@ struct ClientOptions {
   Unregistered unregistered = Unregistered::fail;
   Checking checking = Checking::lax;
   std::uint32_t most_runs = 128;  ///< of a request; the server's limit may be lower
-  std::chrono::milliseconds connect_patience{5000};
-  std::chrono::milliseconds patience{30000};  ///< until any operation is done or has failed
+  /// Until any operation is done or has failed, connecting to its servers included.
+  std::chrono::milliseconds patience{30000};
 };
 
 /// What a client has done so far.

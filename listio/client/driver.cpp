@@ -91,24 +91,23 @@ void Driver::refuse(const Link& link, int error, const std::string& why) {
                 "check that the server runs (strider listio status) and that the volume file belongs to its volume");
 }
 
-void Driver::ensure_up(std::uint32_t server) {
+void Driver::ensure_up(std::uint32_t server, const Deadline& deadline) {
   Link& link = *links_.at(server);
   if (link.is_up()) return;
-  const Deadline deadline = in(options_.connect_patience);
   try {
     link.connect(deadline);
   } catch (const IoError& error) {
-    refuse(link, ECONNREFUSED, error.what());
+    refuse(link, has_passed(deadline) ? ETIMEDOUT : ECONNREFUSED, error.what());
   }
   while (!link.is_up()) {
-    if (!link.refusal().empty()) refuse(link, EACCES, link.refusal());
+    if (!link.refusal().empty()) refuse(link, has_passed(deadline) ? ETIMEDOUT : EACCES, link.refusal());
     if (has_passed(deadline)) link.break_off(ETIMEDOUT, "no answer in time");
     else turn(until(deadline));
   }
 }
 
 void Driver::make_ready(std::uint32_t server) {
-  ensure_up(server);
+  ensure_up(server, in(options_.patience));
   links_[server]->pack_memory();
 }
 
@@ -125,7 +124,7 @@ std::unique_ptr<Operation> Driver::prepare(const char* what, const std::string& 
 }
 
 void Driver::add(Operation& operation, std::uint32_t server, Request request) {
-  ensure_up(server);
+  ensure_up(server, operation.deadline);
   Call& call = operation.calls.emplace_back();
   call.server = server;
   call.request = std::move(request);
@@ -145,7 +144,7 @@ std::unique_ptr<Operation> Driver::prepare(Direction direction, const File& file
 
 void Driver::add_transfers(Operation& operation, Direction direction, const File& file, std::uint32_t server,
                            std::span<const Extent> pieces) {
-  ensure_up(server);
+  ensure_up(server, operation.deadline);
   const Welcome& welcome = links_[server]->welcome();
   const Requests requests = split(pieces, {std::min(welcome.most_runs, options_.most_runs), welcome.buffer_bytes});
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -310,7 +309,7 @@ void Driver::abandon(Operation& operation) noexcept {
 /// Until what was posted outside of calls is done; a connection on which it is not in time is given up, as it still
 /// uses the memory.
 void Driver::wait_for_probes(Link& link) {
-  const Deadline deadline = in(options_.connect_patience);
+  const Deadline deadline = in(options_.patience);
   while (probes_done_ < probes_ && link.peer() && !has_passed(deadline)) turn(until(deadline));
   if (probes_done_ < probes_) link.break_off(ETIMEDOUT, "the measurement of transfer costs took too long");
   probes_done_ = probes_;
@@ -370,7 +369,7 @@ const MethodCosts& Driver::method_costs() {
     return *(costs_ = std::make_unique<MethodCosts>());
   }
   std::memset(memory->bytes().data(), 1, memory->bytes().size());
-  const Deadline deadline = in(options_.connect_patience);
+  const Deadline deadline = in(options_.patience);
   std::optional<std::uint32_t> buffer = link.borrow_buffer();
   // Lists that were started before may have all of them.
   while (!buffer && link.is_up() && !has_passed(deadline)) {

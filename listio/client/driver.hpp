@@ -25,9 +25,7 @@ class Driver final : TransportEvents {
   const std::string& name(std::uint32_t server) const { return links_.at(server)->name(); }
   /// Which of the connections that were made to a server, from 1; 0: it is not connected to.
   std::uint64_t connection(std::uint32_t server) const { return links_.at(server)->connection(); }
-  /// Connects to a server unless that is done. IoError.
-  void ensure_up(std::uint32_t server);
-  /// The same, and makes the memory to pack into. IoError.
+  /// Connects to a server unless that is done, and makes the memory to pack into. IoError.
   void make_ready(std::uint32_t server);
 
   /// An operation that moves a list. The servers are connected to, nothing is started.
@@ -65,6 +63,8 @@ class Driver final : TransportEvents {
   void completed(Peer peer, std::uint64_t token) override;
   void closed(Peer peer, const std::string& reason) override;
   Link* find(Peer peer);
+  /// Connects to a server unless that is done. IoError: ETIMEDOUT at the deadline.
+  void ensure_up(std::uint32_t server, const Deadline& deadline);
   [[noreturn]] static void refuse(const Link& link, int error, const std::string& why);
 
   void add_transfers(Operation& operation, Direction direction, const File& file, std::uint32_t server,

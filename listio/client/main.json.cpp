@@ -28,6 +28,8 @@ VOLUME is the file that was written when the volume was started. Exit codes: 0 a
 or something is damaged, 2 bad arguments, 3 could not be done.
 )";
 
+constexpr std::chrono::milliseconds status_patience{5000};  // of each server: one that is busy answers at once
+
 int print_status(Client& client) {
   nlohmann::json servers = nlohmann::json::array();
   bool all_answer = true;
@@ -132,7 +134,9 @@ int run(const std::vector<std::string>& words) {
   }
   try {
     if (fits) return print_fits(std::span(words).subspan(1));
-    Client client(read_volume(words[1]));
+    ClientOptions options;
+    if (words[0] == "status") options.patience = status_patience;
+    Client client(read_volume(words[1]), options);
     if (removes) return print_removal(client, words[2]);
     if (words[0] == "status") return print_status(client);
     if (words[0] == "check") return print_check(client, Orphans::report);

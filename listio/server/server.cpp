@@ -18,6 +18,7 @@
 #include "listio/server/names.hpp"
 #include "listio/server/serving.hpp"
 #include "listio/server/session.hpp"
+#include "listio/server/stand_in.hpp"
 #include "listio/server/window.hpp"
 #include "listio/server/worker_pool.hpp"
 
@@ -30,7 +31,7 @@ constexpr milliseconds farewell_patience{1000};  // to read why one is dropped
 constexpr milliseconds sweep_every{500};
 constexpr std::uint32_t most_strangers = 256;
 constexpr std::uint64_t quick_bytes = 65536;  // copied in less time than it takes to wake a thread
-constexpr milliseconds slow{10}, slow_for{1000};
+constexpr milliseconds slow_for{1000};
 
 void check(const ServerOptions& options) {
   const auto refuse = [](const char* key, const std::string& message, const char* remedy) {
@@ -77,20 +78,19 @@ class Server::Impl final : TransportEvents {
         limit_(options.bytes_per_s),
         coordination_({options.number, options.most_lock_wait, options.lock_grace}),
         shelf_{data_.get(), names_.get(), [this] { return status(); }},
-        work_(std::make_unique<WorkerPool>(options.threads)) {}
-  ~Impl() override { work_.reset(); }  // before anything that a job uses
+        work_(std::make_unique<WorkerPool>(options.threads)),
+        stand_in_(std::make_unique<StandIn>([this] { turn(); }, [this] { transport_->wake(); })) {}
+  ~Impl() override {  // before anything that they use
+    stand_in_.reset();
+    work_.reset();
+  }
 
   std::string address() const { return transport_->address(); }
   void run_until(const std::function<bool()>& is_over) {
-    Deadline next_sweep = in(sweep_every);
+    const StandIn::Duty duty(*stand_in_);
     while (!stopping_ && !is_over()) {
-      transport_->progress(*this, until(next_duty(next_sweep)));
-      deliver();
-      if (has_passed(next_sweep)) {
-        sweep();
-        next_sweep = in(sweep_every);
-      }
-      answer();
+      turn();
+      serve_quick_ones();
     }
   }
   void stop() {
@@ -99,7 +99,20 @@ class Server::Impl final : TransportEvents {
   }
 
  private:
-  Deadline next_duty(Deadline next) const {
+  /// One round of the event loop.
+  void turn() {
+    hand_over_quick_ones();
+    transport_->progress(*this, until(next_duty()));
+    deliver();
+    if (has_passed(next_sweep_)) {
+      sweep();
+      next_sweep_ = in(sweep_every);
+    }
+    answer();
+  }
+
+  Deadline next_duty() {
+    Deadline next = std::min(next_sweep_, work_->relieve());
     if (!held_.empty()) next = std::min(next, held_.front().due);
     if (const auto lock = coordination_.next()) next = std::min(next, *lock);
     return next;
@@ -218,18 +231,33 @@ class Server::Impl final : TransportEvents {
       return answer();
     }
     if (++session.under_way == 1) ++active_;
-    if (is_quick(session, request.request)) return serve_now(session, request);
-    work_->add(session.peer, [this, peer = session.peer, window = session.window, asked = std::move(request)] {
-      std::vector<std::byte> reply = serve(shelf_, asked, window, options_.buffer_bytes);
-      const std::lock_guard lock(done_mutex_);
-      const bool first = done_.empty();
-      done_.push_back({peer, bytes_of(asked.request), std::move(reply)});
-      if (first) transport_->wake();
-    });
+    if (std::holds_alternative<StatusRequest>(request.request)) return settle(carry_out(session.peer, {}, request));
+    const WorkerPool::Subject subject = file_of(request.request);
+    const bool quick = is_quick(session, request.request) && work_->begin(session.peer, subject);
+    Asked asked{session.peer, session.window, std::move(request)};
+    if (quick) return quick_.push_back(std::move(asked));
+    work_->add(session.peer, subject, job_for(std::move(asked)));
   }
 
-  /// Whether a request is better done here and now than handed to another thread and back: it moves little, or nobody
-  /// else wants anything at the moment; and files have not been slow of late.
+  /// A request that is to be carried out; the window is the client's.
+  struct Asked {
+    Peer peer;
+    std::span<std::byte> window;
+    NumberedRequest request;
+  };
+
+  WorkerPool::Job job_for(Asked asked) {
+    return [this, asked = std::move(asked)] {
+      Done done = carry_out(asked.peer, asked.window, asked.request);
+      const std::lock_guard lock(done_mutex_);
+      const bool first = done_.empty();
+      done_.push_back(std::move(done));
+      if (first) transport_->wake();
+    };
+  }
+
+  /// Whether a request is better done here than handed to another thread and back: it moves little, or nobody else
+  /// wants anything at the moment; and files have not been slow of late.
   bool is_quick(const Session& session, const Request& request) const {
     if (session.under_way > 1 || !has_passed(slow_until_)) return false;  // in order
     const std::uint64_t bytes = bytes_of(request);
@@ -238,12 +266,28 @@ class Server::Impl final : TransportEvents {
     return bytes <= quick_bytes;
   }
 
-  void serve_now(Session& session, const NumberedRequest& request) {
-    const auto begin = std::chrono::steady_clock::now();
-    Done done{session.peer, bytes_of(request.request), serve(shelf_, request, session.window, options_.buffer_bytes)};
-    const auto end = std::chrono::steady_clock::now();
-    if (end - begin > slow) slow_until_ = end + slow_for;
-    settle(std::move(done));
+  /// Does what is quick, if it is; otherwise the event loop goes on without this thread.
+  void serve_quick_ones() {
+    while (!quick_.empty()) {
+      const Asked asked = std::move(quick_.front());
+      quick_.pop_front();
+      std::optional<Done> done;
+      const bool was_slow = stand_in_->step_aside([&] {
+        done = carry_out(asked.peer, asked.window, asked.request);
+        work_->end(asked.peer);
+      });
+      if (was_slow) slow_until_ = in(slow_for);
+      settle(std::move(*done));
+    }
+  }
+
+  /// Where the thread that would do them has stepped aside.
+  void hand_over_quick_ones() {
+    for (Asked& asked : quick_) {
+      const Peer peer = asked.peer;
+      work_->hand_over(peer, job_for(std::move(asked)));
+    }
+    quick_.clear();
   }
 
   /// A request that was carried out.
@@ -253,6 +297,10 @@ class Server::Impl final : TransportEvents {
     std::vector<std::byte> reply;
     Deadline due{};
   };
+
+  Done carry_out(Peer peer, std::span<std::byte> window, const NumberedRequest& request) {
+    return {peer, bytes_of(request.request), serve(shelf_, request, window, options_.buffer_bytes)};
+  }
 
   /// Replies, or holds the reply back until the bytes may have been moved. Nothing else waits for that.
   void settle(Done done) {
@@ -367,12 +415,15 @@ class Server::Impl final : TransportEvents {
   // Threads that work look at these.
   std::atomic<std::uint64_t> clients_ = 0, memory_used_ = 0, requests_ = 0, refused_ = 0;
   std::atomic<std::uint64_t> registrations_ = 0, registered_pages_ = 0, register_ns_ = 0;
-  Deadline slow_until_;  ///< files took long: others do it
+  Deadline next_sweep_ = in(sweep_every);
+  Deadline slow_until_;      ///< files took long: others do it
+  std::deque<Asked> quick_;  ///< begun, to be done by the thread of `run_until`
   std::mutex done_mutex_;
   std::vector<Done> done_;
   std::deque<Done> held_;  ///< carried out, due in this order
   std::atomic<bool> stopping_ = false;
   std::unique_ptr<WorkerPool> work_;
+  std::unique_ptr<StandIn> stand_in_;
 };
 
 namespace {

@@ -113,6 +113,16 @@ class Worker {
 
 }  // namespace
 
+std::optional<FileId> file_of(const Request& request) {
+  return std::visit(
+      []<typename Each>(const Each& each) -> std::optional<FileId> {
+        if constexpr (requires { each.file; }) return each.file;
+        if constexpr (std::is_same_v<Each, StatusRequest> || std::is_same_v<Each, ListDataRequest>) return {};
+        return 0;
+      },
+      request);
+}
+
 std::vector<std::byte> serve(const Shelf& shelf, const NumberedRequest& request, std::span<std::byte> buffers,
                              std::uint64_t buffer_bytes) {
   Worker worker(shelf, buffers, buffer_bytes);

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct Shelf {
   Names* names = nullptr;
   std::function<ServerStatus()> status;
 };
+
+/// The data file that a request is for; 0 for names, nothing if it is for no file in particular.
+std::optional<FileId> file_of(const Request& request);
 
 /// Does what a request says and returns the reply, as a message. `buffers` are the client's own, of `buffer_bytes`
 /// each.

@@ -1,8 +1,10 @@
 #include "listio/server/worker_pool.hpp"
 
+#include <algorithm>
+
 namespace strider::listio {
 
-WorkerPool::WorkerPool(unsigned threads) {
+WorkerPool::WorkerPool(unsigned threads) : most_working_(threads) {
   for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
 }
 
@@ -15,49 +17,129 @@ WorkerPool::~WorkerPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void WorkerPool::add(std::uint64_t client, Job job) {
-  {
-    const std::lock_guard lock(mutex_);
-    Queue& queue = queues_[client];
-    queue.jobs.push_back(std::move(job));
-    if (queue.busy) return;
-    queue.busy = true;
-    turns_.push_back(client);
-  }
-  ready_.notify_one();
+void WorkerPool::add(std::uint64_t client, Subject subject, Job job) {
+  const std::lock_guard lock(mutex_);
+  Client& of = clients_[client];
+  of.items.push_back({subject, std::move(job)});
+  if (of.state == Client::State::idle) queue(client, of);
 }
 
 bool WorkerPool::drop(std::uint64_t client) {
   const std::lock_guard lock(mutex_);
-  const auto found = queues_.find(client);
-  if (found == queues_.end()) return true;
-  found->second.jobs.clear();
-  return !found->second.running;
+  const auto found = clients_.find(client);
+  if (found == clients_.end()) return true;
+  found->second.items.clear();
+  return found->second.state != Client::State::running;
+}
+
+bool WorkerPool::begin(std::uint64_t client, Subject subject) {
+  const std::lock_guard lock(mutex_);
+  if (clients_.contains(client) || !admit(subject)) return false;
+  clients_[client] = {{}, Client::State::running, subject, {}, false};
+  return true;
+}
+
+void WorkerPool::end(std::uint64_t client) {
+  const std::lock_guard lock(mutex_);
+  finish(client);
+}
+
+void WorkerPool::hand_over(std::uint64_t client, Job job) {
+  const std::lock_guard lock(mutex_);
+  Client& of = clients_[client];
+  of.items.push_front({of.subject, std::move(job)});
+  make_ready(client, of);
+}
+
+Deadline WorkerPool::relieve() {
+  const std::lock_guard lock(mutex_);
+  if (turns_.empty() || working_ < most_working_) return Deadline::max();
+  const Deadline now = std::chrono::steady_clock::now();
+  if (now < next_relief_) return next_relief_;
+  next_relief_ = now + most_job_time;
+  for (auto& [id, client] : clients_) {
+    if (!client.is_counted) continue;
+    if (now - client.began < most_job_time) {
+      next_relief_ = std::min(next_relief_, client.began + most_job_time);
+      continue;
+    }
+    client.is_counted = false;
+    --working_;
+    ++stalled_;
+  }
+  const std::size_t wanted = std::min(most_working_ + stalled_, most_working_ * most_growth);
+  while (threads_.size() < wanted) threads_.emplace_back([this] { run(); });
+  ready_.notify_all();
+  return next_relief_;
+}
+
+/// Whether a job for a file may be ready now; it counts from then on.
+bool WorkerPool::admit(Subject subject) {
+  if (!subject) return true;
+  File& file = files_[*subject];
+  if (file.jobs >= most_working_) return false;
+  ++file.jobs;
+  return true;
+}
+
+/// A job for a file is done: others may be ready.
+void WorkerPool::leave(Subject subject) {
+  if (!subject) return;
+  File& file = files_[*subject];
+  --file.jobs;
+  while (!file.waiting.empty() && admit(subject)) {
+    const std::uint64_t next = file.waiting.front();
+    file.waiting.pop_front();
+    make_ready(next, clients_[next]);
+  }
+  if (file.jobs == 0) files_.erase(*subject);
+}
+
+/// Of a client whose next job is looked at for the first time.
+void WorkerPool::queue(std::uint64_t id, Client& client) {
+  client.subject = client.items.front().subject;
+  if (admit(client.subject)) return make_ready(id, client);
+  client.state = Client::State::waiting;
+  files_[*client.subject].waiting.push_back(id);
+}
+
+void WorkerPool::make_ready(std::uint64_t id, Client& client) {
+  client.state = Client::State::ready;
+  turns_.push_back(id);
+  ready_.notify_one();
+}
+
+/// The job of a client that was ready or ran is done, or was dropped.
+void WorkerPool::finish(std::uint64_t id) {
+  const auto found = clients_.find(id);  // of an unordered map: elements stay where they are
+  Client& client = found->second;
+  leave(client.subject);
+  if (client.items.empty()) clients_.erase(found);
+  else queue(id, client);
 }
 
 void WorkerPool::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    ready_.wait(lock, [this] { return stopping_ || !turns_.empty(); });
+    ready_.wait(lock, [this] { return stopping_ || (!turns_.empty() && working_ < most_working_); });
     if (stopping_) return;
-    const std::uint64_t client = turns_.front();
+    const std::uint64_t id = turns_.front();
     turns_.pop_front();
-    Queue& queue = queues_[client];
-    if (!queue.jobs.empty()) {
-      const Job job = std::move(queue.jobs.front());
-      queue.jobs.pop_front();
-      queue.running = true;
+    Client& client = clients_[id];
+    if (!client.items.empty()) {
+      const Job job = std::move(client.items.front().job);
+      client.items.pop_front();
+      client.state = Client::State::running;
+      client.began = std::chrono::steady_clock::now();
+      client.is_counted = true;
+      ++working_;
       lock.unlock();
       job();
       lock.lock();
-      queue.running = false;  // of an unordered map: elements stay where they are
+      --(client.is_counted ? working_ : stalled_);
+      client.is_counted = false;
     }
-    if (queue.jobs.empty()) {
-      queues_.erase(client);
-    } else {
-      turns_.push_back(client);
-      ready_.notify_one();
-    }
+    finish(id);
   }
 }
 

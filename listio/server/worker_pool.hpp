@@ -5,17 +5,28 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <vector>
+
+#include "foundation/deadline.hpp"
+#include "listio/protocol/messages.hpp"
 
 namespace strider::listio {
 
 /// Threads that do what clients ask for. What one client asks for is done in order, one at a time; clients take turns,
 /// so that one with much to do does not hold up the others.
+///
+/// Nor does a file that takes long: at most as many jobs as there are threads are for one file at a time, and a job
+/// that takes longer than `most_job_time` does not count: another thread takes its place.
 class WorkerPool {
  public:
   using Job = std::function<void()>;
+  /// What a job is for; nothing if it is for no file in particular.
+  using Subject = std::optional<FileId>;
+  static constexpr std::chrono::milliseconds most_job_time{50};
+  static constexpr std::size_t most_growth = 16;  ///< threads at most, as a multiple of those it begins with
 
   explicit WorkerPool(unsigned threads);
   /// Waits for jobs that have begun; the others are forgotten.
@@ -23,22 +34,51 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  void add(std::uint64_t client, Job job);
+  void add(std::uint64_t client, Subject subject, Job job);
   /// Forgets what a client still waits for. Whether nothing of it is being done at the moment.
   bool drop(std::uint64_t client);
 
- private:
-  struct Queue {
-    std::deque<Job> jobs;
-    bool busy = false;  ///< a thread works on it, or it is in `turns_`
-    bool running = false;
-  };
-  void run();
+  /// Whether a job may begin at once, in the caller's own thread. Then `end` or `hand_over` has to follow.
+  bool begin(std::uint64_t client, Subject subject);
+  void end(std::uint64_t client);
+  /// Lets a thread do what the caller could have begun.
+  void hand_over(std::uint64_t client, Job job);
 
+  /// Puts other threads in the place of those whose jobs take long, if somebody waits. When to call it again.
+  Deadline relieve();
+
+ private:
+  struct Item {
+    Subject subject;
+    Job job;
+  };
+  struct Client {
+    std::deque<Item> items;
+    enum class State { idle, waiting, ready, running } state = State::idle;
+    Subject subject;          ///< of the job that is ready or runs
+    Deadline began;           ///< of the job that runs
+    bool is_counted = false;  ///< the job that runs is one of `working_`
+  };
+  struct File {
+    std::size_t jobs = 0;               ///< ready or running
+    std::deque<std::uint64_t> waiting;  ///< clients whose next job is for this file
+  };
+
+  void run();
+  bool admit(Subject subject);
+  void leave(Subject subject);
+  void queue(std::uint64_t id, Client& client);
+  void make_ready(std::uint64_t id, Client& client);
+  void finish(std::uint64_t id);
+
+  const std::size_t most_working_;
   std::mutex mutex_;
   std::condition_variable ready_;
-  std::unordered_map<std::uint64_t, Queue> queues_;
-  std::deque<std::uint64_t> turns_;
+  std::unordered_map<std::uint64_t, Client> clients_;  ///< that have jobs
+  std::unordered_map<FileId, File> files_;             ///< that have jobs
+  std::deque<std::uint64_t> turns_;                    ///< clients that are ready
+  std::size_t working_ = 0, stalled_ = 0;              ///< threads with jobs: those that count, and the others
+  Deadline next_relief_{};
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -59,7 +59,7 @@ TEST_F(CApiTest, MovesListsAndReportsSizes) {
 TEST_F(CApiTest, LocksAndCounts) {
   strider_listio_file* const file = open("data", O_CREAT | O_EXCL);
   strider_listio_options options{};
-  options.patience_ms = 200;
+  options.patience_ms = 2000;
   strider_listio_volume* other = nullptr;
   ASSERT_EQ(strider_listio_connect(path_.c_str(), &options, &other), 0);
   strider_listio_file* same = nullptr;

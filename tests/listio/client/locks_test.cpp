@@ -27,7 +27,7 @@ ClientOptions patient(milliseconds patience) {
   options.patience = patience;
   return options;
 }
-constexpr milliseconds short_time{200}, long_time{120000};
+constexpr milliseconds short_time{2000}, long_time{120000};
 
 /// The error of an action that has to fail.
 IoError error_of(const std::function<void()>& action) {

@@ -193,7 +193,7 @@ TEST_P(FailureTest, AStoppedClientDelaysNoOther) {
 TEST(MethodCostsFailureTest, OfAConnectionThatBreaksNoneAreKept) {
   ServerProcesses servers(1, "tcp");
   ClientOptions options;
-  options.connect_patience = seconds(2);
+  options.patience = seconds(2);
   Client client(servers.volume(), options);
   client.connect();
   servers.kill(0, SIGSTOP);

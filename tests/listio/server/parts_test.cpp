@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <future>
+#include <thread>
 
 #include "listio/server/file_calls.hpp"
+#include "listio/server/stand_in.hpp"
 #include "listio/server/window.hpp"
 #include "listio/server/worker_pool.hpp"
 
@@ -58,10 +60,10 @@ TEST(WorkerPoolTest, DoesWhatAClientWantsInOrderAndLetsClientsTakeTurns) {
   std::promise<void> go, over;
   {
     WorkerPool work(1);
-    work.add(9, [wait = go.get_future().share()] { wait.wait(); });
-    for (const int job : {10, 11, 12, 13}) work.add(1, [&done, job] { done.push_back(job); });
-    work.add(2, [&done] { done.push_back(20); });
-    work.add(1, [&over] { over.set_value(); });
+    work.add(9, {}, [wait = go.get_future().share()] { wait.wait(); });
+    for (const int job : {10, 11, 12, 13}) work.add(1, {}, [&done, job] { done.push_back(job); });
+    work.add(2, {}, [&done] { done.push_back(20); });
+    work.add(1, {}, [&over] { over.set_value(); });
     go.set_value();
     over.get_future().wait();
   }
@@ -72,20 +74,126 @@ TEST(WorkerPoolTest, DropsWhatHasNotBegun) {
   std::atomic<int> done = 0;
   std::promise<void> begun, go;
   WorkerPool work(1);
-  work.add(1, [&] {
+  work.add(1, {}, [&] {
     begun.set_value();
     go.get_future().wait();
     ++done;
   });
-  work.add(1, [&] { ++done; });
+  work.add(1, {}, [&] { ++done; });
   begun.get_future().wait();
   EXPECT_FALSE(work.drop(1)) << "its first job runs";
   go.set_value();
   std::promise<void> over;
-  work.add(2, [&over] { over.set_value(); });
+  work.add(2, {}, [&over] { over.set_value(); });
   over.get_future().wait();
   EXPECT_TRUE(work.drop(1));
   EXPECT_EQ(done, 1);
+}
+
+/// Jobs that do not end before they are let go.
+class StuckJobs {
+ public:
+  WorkerPool::Job job() {
+    return [this] {
+      ++begun;
+      go_.wait();
+    };
+  }
+  void let_go() { release_.set_value(); }
+  std::atomic<int> begun = 0;
+
+ private:
+  std::promise<void> release_;
+  std::shared_future<void> go_ = release_.get_future().share();
+};
+
+/// Until something holds; meanwhile the pool looks after its threads, as in a server.
+template <typename Condition>
+void relieve_until(WorkerPool& work, const Condition& holds) {
+  const Deadline deadline = in(std::chrono::seconds(60));
+  while (!holds()) {
+    ASSERT_FALSE(has_passed(deadline));
+    work.relieve();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+TEST(WorkerPoolTest, JobsThatTakeLongLeaveThreadsToOtherFiles) {
+  StuckJobs stuck;
+  std::atomic<int> done = 0;
+  WorkerPool work(2);
+  for (const std::uint64_t client : {1, 2, 3, 4, 5, 6}) work.add(client, 7, stuck.job());
+  for (const std::uint64_t client : {7, 8, 9}) work.add(client, 8, stuck.job());
+  for (const std::uint64_t client : {10, 11, 12}) work.add(client, client, [&done] { ++done; });
+  relieve_until(work, [&] { return done == 3; });
+  EXPECT_EQ(stuck.begun, 4) << "two of each file";
+  stuck.let_go();
+  relieve_until(work, [&] { return stuck.begun == 9; });
+}
+
+TEST(WorkerPoolTest, HasNoMoreThreadsThanItMayHave) {
+  StuckJobs stuck;
+  WorkerPool work(1);
+  for (std::uint64_t client = 0; client < 2 * WorkerPool::most_growth; ++client) work.add(client, client, stuck.job());
+  relieve_until(work, [&] { return stuck.begun == WorkerPool::most_growth; });
+  std::this_thread::sleep_for(3 * WorkerPool::most_job_time);
+  work.relieve();
+  std::this_thread::sleep_for(3 * WorkerPool::most_job_time);
+  EXPECT_EQ(stuck.begun, WorkerPool::most_growth);
+  stuck.let_go();
+}
+
+TEST(WorkerPoolTest, WhatTheCallerDoesItselfIsInOrderToo) {
+  std::vector<int> done;
+  std::promise<void> over;
+  WorkerPool work(1);
+  ASSERT_TRUE(work.begin(1, 7));
+  EXPECT_FALSE(work.begin(1, 7)) << "one at a time";
+  EXPECT_FALSE(work.begin(2, 7)) << "no more of a file than there are threads";
+  work.add(1, 7, [&] { done.push_back(2); });
+  EXPECT_FALSE(work.drop(1)) << "its first job runs";
+  work.add(1, 7, [&] {
+    done.push_back(3);
+    over.set_value();
+  });
+  work.hand_over(1, [&] { done.push_back(1); });
+  over.get_future().wait();
+  EXPECT_EQ(done, (std::vector{1, 3})) << "the second was dropped";
+  relieve_until(work, [&] { return work.begin(2, 7); });
+  work.end(2);
+}
+
+TEST(StandInTest, TakesALoopOverThatIsNotBackSoon) {
+  std::atomic<int> turns = 0;
+  std::thread::id looping;
+  StandIn stand_in(
+      [&] {
+        looping = std::this_thread::get_id();
+        ++turns;
+      },
+      [] {});
+  const StandIn::Duty duty(stand_in);
+  for (int round = 0; round < 3; ++round) {
+    const int before = turns;
+    const Deadline deadline = in(std::chrono::seconds(60));
+    EXPECT_TRUE(stand_in.step_aside([&] {
+      while (turns < before + 3 && !has_passed(deadline)) std::this_thread::yield();
+    }));
+    EXPECT_GE(turns, before + 3);
+    EXPECT_NE(looping, std::this_thread::get_id());
+    const int back = turns;
+    std::this_thread::sleep_for(std::chrono::milliseconds(round * 300));  // so that it sleeps, too
+    EXPECT_EQ(turns, back) << "the loop is this thread's again";
+  }
+}
+
+TEST(StandInTest, DoesNothingWhereWorkIsShort) {
+  int turns = 0, others = 0;
+  StandIn stand_in([&] { ++turns; }, [] {});
+  const StandIn::Duty duty(stand_in);
+  for (int i = 0; i < 100000; ++i) others += stand_in.step_aside([] {}) ? 1 : 0;
+  EXPECT_LE(turns, others) << "taken over only where this thread was held up";
+  EXPECT_LT(others, 1000);
 }
 
 TEST(WindowsTest, NoAddressIsUsedAgainSoon) {

@@ -1,0 +1,77 @@
+#include "listio/server/stand_in.hpp"
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace strider::listio {
+namespace {
+
+constexpr std::chrono::milliseconds look_every{10};
+constexpr int most_idle_looks = 20;  // then it sleeps until it is called
+
+}  // namespace
+
+StandIn::StandIn(std::function<void()> turn, std::function<void()> wake)
+    : turn_(std::move(turn)), wake_(std::move(wake)), thread_([this] { stand_by(); }) {}
+
+StandIn::~StandIn() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  called_.notify_one();
+  thread_.join();
+}
+
+void StandIn::begin() {
+  work_ = ++works_;
+  if (asleep_) {
+    const std::lock_guard lock(mutex_);
+    asleep_ = false;
+    called_.notify_one();
+  }
+  loop_.unlock();
+}
+
+bool StandIn::end() {
+  work_ = 0;
+  if (loop_.try_lock()) return false;
+  wake_();
+  loop_.lock();
+  return true;
+}
+
+/// False: it is over.
+bool StandIn::wait_a_moment() {
+  std::unique_lock lock(mutex_);
+  return !called_.wait_for(lock, look_every, [this] { return ending_; });
+}
+
+void StandIn::stand_by() {
+  std::uint64_t seen = 0;
+  for (int idle = 0; wait_a_moment();) {
+    const std::uint64_t current = work_;
+    idle = works_ == seen ? idle + 1 : 0;
+    // The same work as a moment ago: it takes long.
+    const bool takes_long = current != 0 && current == seen;
+    seen = works_;
+    if (takes_long) {
+      const std::lock_guard lock(loop_);
+      try {
+        while (work_ == current) turn_();
+      } catch (const std::exception&) {
+        return;  // the thread on duty meets the same when it is back, and has somebody to tell
+      }
+      idle = 0;
+    } else if (idle > most_idle_looks) {
+      std::unique_lock lock(mutex_);
+      asleep_ = true;
+      if (works_ != seen) asleep_ = false;
+      called_.wait(lock, [this] { return ending_ || !asleep_; });
+      idle = 0;
+    }
+  }
+}
+
+}  // namespace strider::listio
