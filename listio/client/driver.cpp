@@ -51,7 +51,7 @@ Driver::Driver(Volume volume, const ClientOptions& options) : volume_(std::move(
                      "choose registration uring, mlock or model, or strategy none");
   }
   for (std::uint32_t number = 0; number < volume_.servers.size(); ++number)
-    links_.push_back(std::make_unique<Link>(*transport_, domain_, volume_, number));
+    links_.push_back(std::make_unique<Link>(*transport_, domain_, volume_, number, options_.patience));
 }
 
 Driver::~Driver() {

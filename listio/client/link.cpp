@@ -22,6 +22,13 @@ std::string name_of_process() {
   return is_client_name(name) ? name : "process " + std::to_string(::getpid());
 }
 
+std::uint64_t random_number() {
+  const Nonce nonce = make_nonce();
+  std::uint64_t number = 0;
+  std::memcpy(&number, nonce.data(), sizeof number);
+  return number;
+}
+
 }  // namespace
 
 PackMemory::PackMemory(std::size_t bytes, Domain* domain) : domain_(domain) {
@@ -47,11 +54,14 @@ PackMemory::~PackMemory() {
   ::munmap(bytes_.data(), bytes_.size());
 }
 
-Link::Link(Transport& transport, Domain* domain, const Volume& volume, std::uint32_t number)
+Link::Link(Transport& transport, Domain* domain, const Volume& volume, std::uint32_t number,
+           std::chrono::milliseconds patience)
     : transport_(transport),
       domain_(domain),
       volume_(volume),
       number_(number),
+      patience_(patience),
+      client_(random_number()),
       name_("server " + std::to_string(number) + " (" + volume.servers[number] + ")") {}
 
 void Link::connect(const Deadline& deadline) {
@@ -60,7 +70,8 @@ void Link::connect(const Deadline& deadline) {
   peer_ = transport_.connect(volume_.servers[number_], deadline);
   nonce_ = make_nonce();
   state_ = State::introduced;
-  transport_.send(*peer_, write_message(Hello{protocol_version, number_, nonce_, name_of_process()}));
+  transport_.send(*peer_, write_message(Hello{protocol_version, number_, nonce_, client_,
+                                              static_cast<std::uint32_t>(patience_.count()), name_of_process()}));
 }
 
 void Link::closed(const std::string& reason) {

@@ -35,7 +35,9 @@ class PackMemory {
 /// allows, in their order.
 class Link {
  public:
-  Link(Transport& transport, Domain* domain, const Volume& volume, std::uint32_t number);
+  /// `patience` is how long a call waits for an answer.
+  Link(Transport& transport, Domain* domain, const Volume& volume, std::uint32_t number,
+       std::chrono::milliseconds patience);
 
   std::uint32_t number() const { return number_; }
   /// Such as "server 2 (127.0.0.1:40123)".
@@ -98,6 +100,8 @@ class Link {
   Domain* domain_;
   const Volume& volume_;
   std::uint32_t number_;
+  std::chrono::milliseconds patience_;
+  const std::uint64_t client_;  ///< so that the server knows which of its connections are of this client
   std::string name_;
   State state_ = State::down;
   std::optional<Peer> peer_;

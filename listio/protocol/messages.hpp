@@ -13,7 +13,7 @@
 namespace strider::listio {
 
 /// Of the protocol in docs/listio-protocol.md. Client and server have to have the same.
-inline constexpr std::uint32_t protocol_version = 3;
+inline constexpr std::uint32_t protocol_version = 4;
 
 /// A random number, and a code (HMAC-SHA256) that only who knows the volume's secret can compute.
 using Nonce = std::array<std::byte, 32>;
@@ -55,7 +55,9 @@ struct Hello {
   std::uint32_t version = protocol_version;
   std::uint32_t server = 0;  ///< which one the client means to talk to
   Nonce nonce{};
-  std::string name;  ///< of the client, for messages to others: printable characters
+  std::uint64_t client = 0;       ///< the same number each time that this client connects; chosen at random
+  std::uint32_t patience_ms = 0;  ///< how long it waits for an answer
+  std::string name;               ///< of the client, for messages to others: printable characters
 };
 struct Proof {
   Code code{};

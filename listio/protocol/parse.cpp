@@ -220,6 +220,8 @@ std::variant<ClientMessage, Malformed> parse_client_message(std::span<const std:
     if (hello.version != protocol_version) return hello;
     hello.server = in.number<std::uint32_t>();
     take(in, hello.nonce);
+    hello.client = in.number<std::uint64_t>();
+    hello.patience_ms = in.number<std::uint32_t>();
     hello.name = in.text();
     if (!is_client_name(hello.name)) return Malformed{"not the name of a client"};
     return finish<ClientMessage>(in, hello);

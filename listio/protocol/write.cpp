@@ -59,7 +59,7 @@ void put(ByteWriter& out, const CancelLockRequest& request) { out.number(request
 
 void put(ByteWriter& out, const Hello& hello) {
   out.number(static_cast<std::uint32_t>(MessageKind::hello)).number(hello.version).number(hello.server);
-  out.raw(hello.nonce).text(hello.name);
+  out.raw(hello.nonce).number(hello.client).number(hello.patience_ms).text(hello.name);
 }
 void put(ByteWriter& out, const Proof& proof) {
   out.number(static_cast<std::uint32_t>(MessageKind::proof)).raw(proof.code);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <deque>
 #include <mutex>
 #include <unordered_map>
@@ -32,6 +33,7 @@ constexpr milliseconds sweep_every{500};
 constexpr std::uint32_t most_strangers = 256;
 constexpr std::uint64_t quick_bytes = 65536;  // copied in less time than it takes to wake a thread
 constexpr milliseconds slow_for{1000};
+constexpr milliseconds most_head_start{2000};  // of a refusal over the client's own time-out
 
 void check(const ServerOptions& options) {
   const auto refuse = [](const char* key, const std::string& message, const char* remedy) {
@@ -112,7 +114,7 @@ class Server::Impl final : TransportEvents {
   }
 
   Deadline next_duty() {
-    Deadline next = std::min(next_sweep_, work_->relieve());
+    Deadline next = std::min({next_sweep_, work_->relieve(), work_->give_up()});
     if (!held_.empty()) next = std::min(next, held_.front().due);
     if (const auto lock = coordination_.next()) next = std::min(next, *lock);
     return next;
@@ -165,6 +167,8 @@ class Server::Impl final : TransportEvents {
                                  std::to_string(hello.server) + "; the volume file belongs to another volume");
     session.of_client = hello.nonce;
     session.client = hello.name;
+    session.client_number = hello.client;
+    session.patience = milliseconds(hello.patience_ms);
     session.of_server = make_nonce();
     session.state = Session::State::challenged;
     say(session, Challenge{protocol_version, session.of_server,
@@ -180,7 +184,21 @@ class Server::Impl final : TransportEvents {
     admit(session);
   }
 
+  /// What a client that is back has asked for before is not to be done after what it asks for now.
+  void end_earlier_sessions(const Session& session) {
+    std::vector<Peer> earlier;
+    for (const auto& [peer, other] : sessions_)
+      if (peer != session.peer && other.client_number == session.client_number &&
+          other.state == Session::State::admitted)
+        earlier.push_back(peer);
+    for (const Peer peer : earlier) {
+      transport_->close(peer);
+      end(sessions_.at(peer));
+    }
+  }
+
   void admit(Session& session) {
+    if (session.client_number != 0) end_earlier_sessions(session);
     if (clients_ >= options_.most_clients)
       return refuse(session, "the limit of clients is reached: " + std::to_string(clients_) + " clients are connected");
     const std::uint64_t bytes = options_.buffers * options_.buffer_bytes;
@@ -232,11 +250,15 @@ class Server::Impl final : TransportEvents {
     }
     if (++session.under_way == 1) ++active_;
     if (std::holds_alternative<StatusRequest>(request.request)) return settle(carry_out(session.peer, {}, request));
-    const WorkerPool::Subject subject = file_of(request.request);
+    const WorkerPool::Subject subject{file_of(request.request), is_change(request.request)};
     const bool quick = is_quick(session, request.request) && work_->begin(session.peer, subject);
     Asked asked{session.peer, session.window, std::move(request)};
     if (quick) return quick_.push_back(std::move(asked));
-    work_->add(session.peer, subject, job_for(std::move(asked)));
+    const Deadline due = in(session.patience - std::min(session.patience / 4, most_head_start));
+    const std::uint64_t number = asked.request.number;
+    const bool of_names = subject.file == names_number;
+    work_->add(session.peer, subject, job_for(std::move(asked)), due,
+               [this, peer = session.peer, number, of_names] { finish(give_up(peer, number, of_names)); });
   }
 
   /// A request that is to be carried out; the window is the client's.
@@ -246,14 +268,32 @@ class Server::Impl final : TransportEvents {
     NumberedRequest request;
   };
 
+  /// A request that was carried out.
+  struct Done {
+    Peer peer;
+    std::uint64_t bytes;
+    std::vector<std::byte> reply;
+    Deadline due{};
+  };
+
   WorkerPool::Job job_for(Asked asked) {
-    return [this, asked = std::move(asked)] {
-      Done done = carry_out(asked.peer, asked.window, asked.request);
-      const std::lock_guard lock(done_mutex_);
-      const bool first = done_.empty();
-      done_.push_back(std::move(done));
-      if (first) transport_->wake();
-    };
+    return [this, asked = std::move(asked)] { finish(carry_out(asked.peer, asked.window, asked.request)); };
+  }
+
+  /// From any thread: has the event loop reply.
+  void finish(Done done) {
+    const std::lock_guard lock(done_mutex_);
+    const bool first = done_.empty();
+    done_.push_back(std::move(done));
+    if (first) transport_->wake();
+  }
+
+  /// The reply to a request that has waited too long for a change by a client that is gone.
+  static Done give_up(Peer peer, std::uint64_t number, bool of_names) {
+    const std::string what = of_names ? "change of names" : "write";
+    const Reason reason{"an earlier " + what +
+                        " of a client that is gone has not ended; check the disk of this server"};
+    return {peer, 0, write_message(Reply{number, ETIMEDOUT, write_body(reason)})};
   }
 
   /// Whether a request is better done here than handed to another thread and back: it moves little, or nobody else
@@ -289,14 +329,6 @@ class Server::Impl final : TransportEvents {
     }
     quick_.clear();
   }
-
-  /// A request that was carried out.
-  struct Done {
-    Peer peer;
-    std::uint64_t bytes;
-    std::vector<std::byte> reply;
-    Deadline due{};
-  };
 
   Done carry_out(Peer peer, std::span<std::byte> window, const NumberedRequest& request) {
     return {peer, bytes_of(request.request), serve(shelf_, request, window, options_.buffer_bytes)};

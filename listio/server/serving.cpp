@@ -118,7 +118,20 @@ std::optional<FileId> file_of(const Request& request) {
       []<typename Each>(const Each& each) -> std::optional<FileId> {
         if constexpr (requires { each.file; }) return each.file;
         if constexpr (std::is_same_v<Each, StatusRequest> || std::is_same_v<Each, ListDataRequest>) return {};
-        return 0;
+        return names_number;
+      },
+      request);
+}
+
+bool is_change(const Request& request) {
+  if (const auto* const open = std::get_if<OpenRequest>(&request)) return open->creation != Creation::never;
+  return std::visit(
+      []<typename Each>(const Each&) {
+        return std::is_same_v<Each, WriteRequest> || std::is_same_v<Each, TruncateRequest> ||
+               std::is_same_v<Each, RemoveDataRequest> || std::is_same_v<Each, SetDataTimeRequest> ||
+               std::is_same_v<Each, UnlinkRequest> || std::is_same_v<Each, RenameRequest> ||
+               std::is_same_v<Each, MakeDirectoryRequest> || std::is_same_v<Each, RemoveDirectoryRequest> ||
+               std::is_same_v<Each, SetEntryRequest> || std::is_same_v<Each, MakeLinkRequest>;
       },
       request);
 }

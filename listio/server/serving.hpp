@@ -18,8 +18,13 @@ struct Shelf {
   std::function<ServerStatus()> status;
 };
 
-/// The data file that a request is for; 0 for names, nothing if it is for no file in particular.
+/// Of no file: what names are counted as.
+constexpr FileId names_number = 0;
+/// The data file that a request is for, or `names_number`; nothing if it is for none in particular.
 std::optional<FileId> file_of(const Request& request);
+
+/// Whether a request changes what it is for.
+bool is_change(const Request& request);
 
 /// Does what a request says and returns the reply, as a message. `buffers` are the client's own, of `buffer_bytes`
 /// each.

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -25,11 +26,13 @@ struct Session {
   State state = State::greeted;
   Deadline decide_by;  ///< when the state has to have changed: `greeted`, `challenged`, `refused`
   Nonce of_client{}, of_server{};
-  std::span<std::byte> window;     ///< its buffers, one after the other
-  std::optional<Region> region;    ///< if they are registered
-  std::uint32_t under_way = 0;     ///< requests without a reply, those below excepted
-  std::uint32_t coordinating = 0;  ///< requests for cells and locks without a reply
-  std::string client;              ///< its name, for messages
+  std::span<std::byte> window;           ///< its buffers, one after the other
+  std::optional<Region> region;          ///< if they are registered
+  std::uint32_t under_way = 0;           ///< requests without a reply, those below excepted
+  std::uint32_t coordinating = 0;        ///< requests for cells and locks without a reply
+  std::string client;                    ///< its name, for messages
+  std::uint64_t client_number = 0;       ///< the same for all connections of a client; 0: unknown
+  std::chrono::milliseconds patience{};  ///< of the client, for an answer
 };
 
 }  // namespace strider::listio

@@ -20,11 +20,17 @@ namespace strider::listio {
 ///
 /// Nor does a file that takes long: at most as many jobs as there are threads are for one file at a time, and a job
 /// that takes longer than `most_job_time` does not count: another thread takes its place.
+///
+/// What a client that is gone began to change is not overtaken: until that is done, no job of others for the file
+/// begins.
 class WorkerPool {
  public:
   using Job = std::function<void()>;
-  /// What a job is for; nothing if it is for no file in particular.
-  using Subject = std::optional<FileId>;
+  /// What a job is for.
+  struct Subject {
+    std::optional<FileId> file;  ///< nothing if it is for none in particular
+    bool changes = false;        ///< the file
+  };
   static constexpr std::chrono::milliseconds most_job_time{50};
   static constexpr std::size_t most_growth = 16;  ///< threads at most, as a multiple of those it begins with
 
@@ -34,23 +40,28 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  void add(std::uint64_t client, Subject subject, Job job);
-  /// Forgets what a client still waits for. Whether nothing of it is being done at the moment.
+  /// `give_up` takes the place of `job` if that has waited for a client that is gone until the deadline.
+  void add(std::uint64_t client, const Subject& subject, Job job, const Deadline& due, Job give_up);
+  /// Of a client that is gone: forgets what it still waits for. Whether nothing of it is being done at the moment.
   bool drop(std::uint64_t client);
 
   /// Whether a job may begin at once, in the caller's own thread. Then `end` or `hand_over` has to follow.
-  bool begin(std::uint64_t client, Subject subject);
+  bool begin(std::uint64_t client, const Subject& subject);
   void end(std::uint64_t client);
   /// Lets a thread do what the caller could have begun.
   void hand_over(std::uint64_t client, Job job);
 
   /// Puts other threads in the place of those whose jobs take long, if somebody waits. When to call it again.
   Deadline relieve();
+  /// Gives up what has waited too long for clients that are gone. When to call it again.
+  Deadline give_up();
 
  private:
   struct Item {
     Subject subject;
     Job job;
+    Deadline due;
+    Job give_up;
   };
   struct Client {
     std::deque<Item> items;
@@ -58,15 +69,18 @@ class WorkerPool {
     Subject subject;          ///< of the job that is ready or runs
     Deadline began;           ///< of the job that runs
     bool is_counted = false;  ///< the job that runs is one of `working_`
+    bool is_gone = false;
   };
   struct File {
     std::size_t jobs = 0;               ///< ready or running
+    std::size_t left_over = 0;          ///< changes that are made for clients that are gone
     std::deque<std::uint64_t> waiting;  ///< clients whose next job is for this file
   };
 
   void run();
-  bool admit(Subject subject);
-  void leave(Subject subject);
+  bool admit(const Subject& subject);
+  void leave(const Client& client);
+  std::vector<std::uint64_t> take_late(const Deadline& now, Deadline& next);
   void queue(std::uint64_t id, Client& client);
   void make_ready(std::uint64_t id, Client& client);
   void finish(std::uint64_t id);
@@ -78,6 +92,7 @@ class WorkerPool {
   std::unordered_map<FileId, File> files_;             ///< that have jobs
   std::deque<std::uint64_t> turns_;                    ///< clients that are ready
   std::size_t working_ = 0, stalled_ = 0;              ///< threads with jobs: those that count, and the others
+  std::size_t left_over_ = 0;                          ///< of all files
   Deadline next_relief_{};
   bool stopping_ = false;
   std::vector<std::thread> threads_;

@@ -238,6 +238,9 @@ void StreamTransport::progress(TransportEvents& events, milliseconds patience) {
   const int count =
       ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), static_cast<int>(most.count()));
   if (count < 0 && errno != EINTR) fail("epoll_wait");
+  // Who has gone first: what others say now may follow from that.
+  std::stable_partition(ready.begin(), ready.begin() + std::max(count, 0),
+                        [](const epoll_event& each) { return (each.events & EPOLLRDHUP) != 0; });
   for (int i = 0; i < count; ++i) {
     const std::uint64_t number = ready[static_cast<std::size_t>(i)].data.u64;
     if (number == wake_number) {

@@ -50,7 +50,7 @@ class Handshake : public testing::Test {
 
   const Volume volume{.servers = {"127.0.0.1:1"}, .secret = make_secret(), .state = {make_volume_id(), 3}};
   KeepingTransport transport;
-  Link link{transport, nullptr, volume, 0};
+  Link link{transport, nullptr, volume, 0, std::chrono::seconds(60)};
 };
 
 TEST_F(Handshake, AServerThatKnowsTheSecretGetsTheClientsProof) {

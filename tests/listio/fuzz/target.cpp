@@ -113,7 +113,7 @@ class Script final : public Transport {
 
   void progress(TransportEvents& events, std::chrono::milliseconds) override {
     if (step_ == 0) events.connected(1);
-    if (step_ == 1) events.received(1, write_message(Hello{protocol_version, 0, nonce_, "fuzz"}));
+    if (step_ == 1) events.received(1, write_message(Hello{protocol_version, 0, nonce_, 0, 0, "fuzz"}));
     if (step_ == 2) events.received(1, write_message(proof_));
     if (step_ > 2) say(events);
     ++step_;

@@ -101,7 +101,7 @@ TEST(ParseTest, NamesOfClientsCanBePrinted) {
     EXPECT_TRUE(is_client_name(good)) << good;
   for (const std::string& bad : {std::string(256, 'x'), std::string("a\nb"), std::string("\x1b[2J"), std::string("é")})
     EXPECT_FALSE(is_client_name(bad)) << bad;
-  const auto parsed = parse_client_message(write_message(Hello{protocol_version, 0, {}, "a\nb"}), limits);
+  const auto parsed = parse_client_message(write_message(Hello{protocol_version, 0, {}, 0, 0, "a\nb"}), limits);
   EXPECT_TRUE(std::holds_alternative<Malformed>(parsed));
 }
 
@@ -117,7 +117,7 @@ TEST(ParseTest, PathsNameSomethingBeneathTheRoot) {
 }
 
 TEST(ParseTest, AnotherVersionIsUnderstoodAsFarAsItsNumber) {
-  std::vector<std::byte> bytes = write_message(Hello{7, 0, {}, ""});
+  std::vector<std::byte> bytes = write_message(Hello{7, 0, {}, 0, 0, ""});
   bytes.resize(bytes.size() + 100);
   const auto parsed = parse_client_message(bytes, limits);
   ASSERT_TRUE(std::holds_alternative<ClientMessage>(parsed));

@@ -247,9 +247,9 @@ class Stranger {
     const auto* const refusal = std::get_if<Refusal>(&answer);
     return refusal == nullptr ? "(accepted)" : refusal->reason;
   }
-  void introduce() {
+  void introduce(std::uint64_t client = 0) {
     const Nonce nonce = make_nonce();
-    const auto challenge = std::get<Challenge>(ask(write_message(Hello{protocol_version, 0, nonce, {}})));
+    const auto challenge = std::get<Challenge>(ask(write_message(Hello{protocol_version, 0, nonce, client})));
     const auto answer = ask(write_message(Proof{prove(volume_.secret, Role::client, 0, nonce, challenge.nonce)}));
     welcome = std::get<Welcome>(answer);
   }
@@ -272,7 +272,7 @@ TEST(RefusalTest, AnOldVersionIsAnsweredWithTheCurrentOne) {
   const Service service(1);
   Stranger stranger(service.volume());
   const std::string refusal = stranger.refusal(write_message(Hello{99, 0, {}, {}}));
-  EXPECT_NE(refusal.find("the client speaks version 99 of the protocol, server 0 version 3"), std::string::npos)
+  EXPECT_NE(refusal.find("the client speaks version 99 of the protocol, server 0 version 4"), std::string::npos)
       << refusal;
   stranger.expect_closed();
 }
@@ -306,6 +306,17 @@ TEST(RefusalTest, AListThatIsTooLongOrTooLarge) {
   EXPECT_NE(large.refusal(write_message(NumberedRequest{1, request})).find("more bytes than the 1048576 of a buffer"),
             std::string::npos);
   large.expect_closed();
+}
+
+TEST(ReconnectionTest, EndsEarlierConnectionsOfTheClient) {
+  const Service service(1);
+  Stranger earlier(service.volume()), other(service.volume()), later(service.volume());
+  earlier.introduce(7);
+  other.introduce(8);
+  later.introduce(7);
+  earlier.expect_closed();
+  for (Stranger* const each : {&other, &later})
+    EXPECT_TRUE(std::holds_alternative<Reply>(each->ask(write_message(NumberedRequest{1, StatusRequest{}}))));
 }
 
 TEST(RefusalTest, MoreClientsThanThereIsMemoryFor) {

@@ -55,15 +55,20 @@ TEST(FileCallsTest, ACallHasNoMorePiecesThanTheKernelTakes) {
   for (const FileCall& call : plan.calls()) EXPECT_LE(call.pieces.size(), 1024);
 }
 
+/// Adds a job that waits as long as it has to.
+void add(WorkerPool& work, std::uint64_t client, std::optional<FileId> file, WorkerPool::Job job) {
+  work.add(client, {file, true}, std::move(job), Deadline::max(), {});
+}
+
 TEST(WorkerPoolTest, DoesWhatAClientWantsInOrderAndLetsClientsTakeTurns) {
   std::vector<int> done;
   std::promise<void> go, over;
   {
     WorkerPool work(1);
-    work.add(9, {}, [wait = go.get_future().share()] { wait.wait(); });
-    for (const int job : {10, 11, 12, 13}) work.add(1, {}, [&done, job] { done.push_back(job); });
-    work.add(2, {}, [&done] { done.push_back(20); });
-    work.add(1, {}, [&over] { over.set_value(); });
+    add(work, 9, {}, [wait = go.get_future().share()] { wait.wait(); });
+    for (const int job : {10, 11, 12, 13}) add(work, 1, {}, [&done, job] { done.push_back(job); });
+    add(work, 2, {}, [&done] { done.push_back(20); });
+    add(work, 1, {}, [&over] { over.set_value(); });
     go.set_value();
     over.get_future().wait();
   }
@@ -74,17 +79,17 @@ TEST(WorkerPoolTest, DropsWhatHasNotBegun) {
   std::atomic<int> done = 0;
   std::promise<void> begun, go;
   WorkerPool work(1);
-  work.add(1, {}, [&] {
+  add(work, 1, {}, [&] {
     begun.set_value();
     go.get_future().wait();
     ++done;
   });
-  work.add(1, {}, [&] { ++done; });
+  add(work, 1, {}, [&] { ++done; });
   begun.get_future().wait();
   EXPECT_FALSE(work.drop(1)) << "its first job runs";
   go.set_value();
   std::promise<void> over;
-  work.add(2, {}, [&over] { over.set_value(); });
+  add(work, 2, {}, [&over] { over.set_value(); });
   over.get_future().wait();
   EXPECT_TRUE(work.drop(1));
   EXPECT_EQ(done, 1);
@@ -114,6 +119,7 @@ void relieve_until(WorkerPool& work, const Condition& holds) {
   while (!holds()) {
     ASSERT_FALSE(has_passed(deadline));
     work.relieve();
+    work.give_up();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -122,9 +128,9 @@ TEST(WorkerPoolTest, JobsThatTakeLongLeaveThreadsToOtherFiles) {
   StuckJobs stuck;
   std::atomic<int> done = 0;
   WorkerPool work(2);
-  for (const std::uint64_t client : {1, 2, 3, 4, 5, 6}) work.add(client, 7, stuck.job());
-  for (const std::uint64_t client : {7, 8, 9}) work.add(client, 8, stuck.job());
-  for (const std::uint64_t client : {10, 11, 12}) work.add(client, client, [&done] { ++done; });
+  for (const std::uint64_t client : {1, 2, 3, 4, 5, 6}) add(work, client, 7, stuck.job());
+  for (const std::uint64_t client : {7, 8, 9}) add(work, client, 8, stuck.job());
+  for (const std::uint64_t client : {10, 11, 12}) add(work, client, client, [&done] { ++done; });
   relieve_until(work, [&] { return done == 3; });
   EXPECT_EQ(stuck.begun, 4) << "two of each file";
   stuck.let_go();
@@ -134,7 +140,7 @@ TEST(WorkerPoolTest, JobsThatTakeLongLeaveThreadsToOtherFiles) {
 TEST(WorkerPoolTest, HasNoMoreThreadsThanItMayHave) {
   StuckJobs stuck;
   WorkerPool work(1);
-  for (std::uint64_t client = 0; client < 2 * WorkerPool::most_growth; ++client) work.add(client, client, stuck.job());
+  for (std::uint64_t client = 0; client < 2 * WorkerPool::most_growth; ++client) add(work, client, client, stuck.job());
   relieve_until(work, [&] { return stuck.begun == WorkerPool::most_growth; });
   std::this_thread::sleep_for(3 * WorkerPool::most_job_time);
   work.relieve();
@@ -147,19 +153,47 @@ TEST(WorkerPoolTest, WhatTheCallerDoesItselfIsInOrderToo) {
   std::vector<int> done;
   std::promise<void> over;
   WorkerPool work(1);
-  ASSERT_TRUE(work.begin(1, 7));
-  EXPECT_FALSE(work.begin(1, 7)) << "one at a time";
-  EXPECT_FALSE(work.begin(2, 7)) << "no more of a file than there are threads";
-  work.add(1, 7, [&] { done.push_back(2); });
-  EXPECT_FALSE(work.drop(1)) << "its first job runs";
-  work.add(1, 7, [&] {
-    done.push_back(3);
+  ASSERT_TRUE(work.begin(1, {7}));
+  EXPECT_FALSE(work.begin(1, {7})) << "one at a time";
+  EXPECT_FALSE(work.begin(2, {7})) << "no more of a file than there are threads";
+  add(work, 1, 7, [&] {
+    done.push_back(2);
     over.set_value();
   });
   work.hand_over(1, [&] { done.push_back(1); });
   over.get_future().wait();
-  EXPECT_EQ(done, (std::vector{1, 3})) << "the second was dropped";
-  relieve_until(work, [&] { return work.begin(2, 7); });
+  EXPECT_EQ(done, (std::vector{1, 2}));
+  relieve_until(work, [&] { return work.begin(2, {7, true}); });
+  EXPECT_FALSE(work.drop(2)) << "it runs";
+  work.hand_over(2, [&] { done.push_back(3); });
+  EXPECT_TRUE(work.begin(2, {7})) << "of a client that is gone nothing begins";
+  EXPECT_EQ(done.size(), 2);
+  work.end(2);
+}
+
+TEST(WorkerPoolTest, WhatAClientThatIsGoneChangesIsNotOvertaken) {
+  StuckJobs stuck;
+  std::atomic<int> done = 0, late = 0, elsewhere = 0;
+  const auto count = [](std::atomic<int>& counter) { return [&counter] { ++counter; }; };
+  WorkerPool work(2);
+  add(work, 1, 7, stuck.job());
+  work.add(9, {7, false}, stuck.job(), Deadline::max(), {});
+  relieve_until(work, [&] { return stuck.begun == 2; });
+  EXPECT_FALSE(work.drop(9)) << "it reads";
+  EXPECT_FALSE(work.drop(1));
+  EXPECT_FALSE(work.drop(1)) << "again";
+  EXPECT_FALSE(work.begin(2, {7}));
+  for (const std::uint64_t client : {2, 3})
+    work.add(client, {7}, count(done), in(std::chrono::seconds(0)), count(late));
+  add(work, 2, 8, count(elsewhere));  // behind the one that is late
+  add(work, 4, 7, count(done));
+  add(work, 5, 8, count(elsewhere));
+  relieve_until(work, [&] { return elsewhere == 2; });
+  EXPECT_EQ(late, 2);
+  EXPECT_EQ(done, 0);
+  stuck.let_go();
+  relieve_until(work, [&] { return done == 1; });
+  relieve_until(work, [&] { return work.begin(2, {7}); });
   work.end(2);
 }
 

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -18,22 +19,31 @@ namespace {
 std::mutex stall_mutex;
 std::condition_variable stall_changed;
 std::optional<std::uint64_t> stalled_offset;
-int held = 0;
+std::string stalled_name;
+int held = 0, left_to_hold = 0;
+
+/// Holds a call for as long as the stall lasts.
+void hold(const std::function<bool()>& is_stalled) {
+  std::unique_lock lock(stall_mutex);
+  if (left_to_hold == 0 || !is_stalled()) return;
+  --left_to_hold;
+  ++held;
+  stall_changed.notify_all();
+  stall_changed.wait(lock, [&] { return !is_stalled(); });
+  --held;
+  stall_changed.notify_all();
+}
 
 }  // namespace
 
 // In the place of the C library's.
 extern "C" ssize_t pwritev(int descriptor, const iovec* pieces, int count, off_t offset) {
-  {
-    std::unique_lock lock(stall_mutex);
-    if (stalled_offset == static_cast<std::uint64_t>(offset)) {
-      ++held;
-      stall_changed.notify_all();
-      stall_changed.wait(lock, [&] { return stalled_offset != static_cast<std::uint64_t>(offset); });
-      --held;
-    }
-  }
+  hold([offset] { return stalled_offset == static_cast<std::uint64_t>(offset); });
   return ::syscall(SYS_pwritev, descriptor, pieces, count, offset, 0);
+}
+extern "C" int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
+  hold([to] { return to == stalled_name; });
+  return static_cast<int>(::syscall(SYS_renameat2, from_folder, from, to_folder, to, 0));
 }
 
 namespace strider::listio {
@@ -42,18 +52,21 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Writes to files that the disk does not take until it is told to: those of this process that begin at `offset`.
+/// Calls that the disk does not answer until it is told to, of this process: writes that begin at `offset`, and
+/// renaming to `name`; the first ones.
 class Stall {
  public:
-  explicit Stall(std::uint64_t offset) {
+  explicit Stall(std::uint64_t offset, int calls = 1000, const std::string& name = "") {
     const std::lock_guard lock(stall_mutex);
     stalled_offset = offset;
+    stalled_name = name;
+    left_to_hold = calls;
   }
   ~Stall() { end(); }
   Stall(const Stall&) = delete;
   Stall& operator=(const Stall&) = delete;
 
-  /// Waits until so many writes are held. Whether they are, within a minute.
+  /// Waits until so many calls are held. Whether they are, within a minute.
   static bool holds(int writes) {
     std::unique_lock lock(stall_mutex);
     return stall_changed.wait_for(lock, std::chrono::minutes(1), [&] { return held == writes; });
@@ -62,6 +75,7 @@ class Stall {
   static void end() {
     const std::lock_guard lock(stall_mutex);
     stalled_offset.reset();
+    stalled_name.clear();
     stall_changed.notify_all();
   }
 };
@@ -142,6 +156,67 @@ TEST_P(StallTest, AServerWithStuckWritesInManyFilesAnswers) {
   use(service, "free");
   Stall::end();
   for (const auto& writer : writers) writer->client.wait(writer->ticket);
+}
+
+/// What an action fails with.
+template <typename Action>
+std::string error_of(int number, const Action& action) {
+  try {
+    action();
+  } catch (const IoError& error) {
+    EXPECT_EQ(error.details().error_number, number) << error.what();
+    return error.details().file + ": " + error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+void expect_left_over(const std::string& message, const std::string& what, const std::string& path) {
+  EXPECT_NE(message.find("an earlier " + what + " of a client that is gone has not ended"), std::string::npos)
+      << message;
+  EXPECT_NE(message.find("server 0 ("), std::string::npos) << message;
+  EXPECT_NE(message.find(path), std::string::npos) << message;
+}
+
+TEST_P(StallTest, AWriteOfAClientThatIsGoneIsNotOvertaken) {
+  const Service service(1, options());
+  for (int round = 0; round < 6; ++round) {
+    const std::string path = "file-" + std::to_string(round);
+    const Stall stall(stalled, 1);
+    auto gone = std::make_unique<Writing>(service, path, stalled, 'a', patient(milliseconds(500 + 200 * round)));
+    ASSERT_TRUE(Stall::holds(1));
+    error_of(ETIMEDOUT, [&] { gone->client.wait(gone->ticket); });
+    // Others, or the same client again.
+    Writing waiting(service, path, stalled, 'b');
+    Client reader(service.volume(), patient(milliseconds(800)));
+    std::vector<std::byte> bytes = text('c'), read(bytes.size());
+    const File file{path, gone->client.open(path).id, Striping(1, 65536)};
+    expect_left_over(error_of(ETIMEDOUT, [&] { gone->client.write(file, bytes, stalled); }), "write", path);
+    expect_left_over(error_of(ETIMEDOUT, [&] { reader.read(file, read, 0); }), "write", path);
+    EXPECT_FALSE(waiting.client.is_done(waiting.ticket));
+    if (round % 2 == 0) gone.reset();
+    Stall::end();
+    waiting.client.wait(waiting.ticket);
+    EXPECT_EQ(reader.read(file, read, stalled), read.size());
+    EXPECT_EQ(read, text('b'));
+    EXPECT_TRUE(Stall::holds(0));
+    if (gone) gone->client.write(file, bytes, stalled);
+    EXPECT_EQ(reader.read(file, read, stalled), read.size());
+    EXPECT_EQ(read, text(gone ? 'c' : 'b'));
+  }
+}
+
+TEST(LeftOverTest, NeitherIsAChangeOfNames) {
+  const Service service(1);
+  Client client(service.volume(), patient(seconds(1))), other(service.volume(), patient(seconds(1)));
+  const File file = client.open("name", Creation::exclusive);
+  const Stall stall(stalled, 1, "renamed");
+  error_of(ETIMEDOUT, [&] { client.rename("name", "renamed"); });
+  expect_left_over(error_of(ETIMEDOUT, [&] { other.unlink("name"); }), "change of names", "name");
+  EXPECT_EQ(other.size(file), 0) << "of the data";
+  Stall::end();
+  EXPECT_TRUE(Stall::holds(0));
+  other.unlink("renamed");
 }
 
 TEST(ConnectPatienceTest, AServerThatIsBackInTimeIsConnectedTo) {
