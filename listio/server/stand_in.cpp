@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <exception>
+#include <fstream>
+#include <string>
 #include <utility>
 
 namespace strider::listio {
@@ -9,6 +11,7 @@ namespace {
 
 constexpr std::chrono::milliseconds look_every{10};
 constexpr int most_idle_looks = 20;  // then it sleeps until it is called
+constexpr int most_busy_looks = 10;  // at a thread that runs, or would if it had a processor
 
 }  // namespace
 
@@ -48,13 +51,22 @@ bool StandIn::wait_a_moment() {
   return !called_.wait_for(lock, look_every, [this] { return ending_; });
 }
 
+/// Whether the thread on duty waits for something else than a processor.
+bool StandIn::waits() const {
+  std::ifstream file("/proc/self/task/" + std::to_string(on_duty_) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(") ");
+  return name_end == std::string::npos || text[name_end + 2] != 'R';
+}
+
 void StandIn::stand_by() {
   std::uint64_t seen = 0;
-  for (int idle = 0; wait_a_moment();) {
+  for (int idle = 0, looks = 0; wait_a_moment();) {
     const std::uint64_t current = work_;
     idle = works_ == seen ? idle + 1 : 0;
-    // The same work as a moment ago: it takes long.
-    const bool takes_long = current != 0 && current == seen;
+    looks = current != 0 && current == seen ? looks + 1 : 0;
+    const bool takes_long = looks > most_busy_looks || (looks > 0 && waits());
     seen = works_;
     if (takes_long) {
       const std::lock_guard lock(loop_);
