@@ -31,6 +31,7 @@ constexpr const char* usage =
     "           [--marker required|unknown] [--confinement auto|required] [--confinement-probe FILE]\n"
     "           [--mount SERVERS=DIR]... [--dataset NAME=DIR]... [--process NAME=PID:START:PORT]...\n"
     "           [--unconfined REASON] [--wider TEXT] [--errands SOCKET] [--simulate RANKS]\n"
+    "           [--per-rank FILE]\n"
     "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all]\n"
     "           [--until signal|input-closes] [--root DIR]\n"
     "       strider-engine node --target DIR [--folder DIR]\n";
@@ -219,6 +220,7 @@ int run(const Arguments& arguments) {
   options.ceilings = ceiling_scope(arguments);
   options.timelines = timeline_options(arguments);
   if (arguments.options.contains("earlier")) options.earlier = arguments.text("earlier");
+  if (arguments.options.contains("per-rank")) options.per_rank = arguments.text("per-rank");
   options.remount_command = arguments.repeated.at("remount");
   for (const std::string& text : arguments.repeated.at("mount")) add_mount(text, options);
   for (const std::string& text : arguments.repeated.at("dataset")) add_data_set(text, options);

@@ -69,4 +69,24 @@ MPI_Comm split(MPI_Comm communicator, int colour, int key, const std::string& pu
   return part;
 }
 
+MPI_Comm CommunicatorCache::of(const std::vector<std::uint32_t>& seats) {
+  const auto [found, is_new] = made_.try_emplace(seats, MPI_COMM_NULL);
+  if (is_new) found->second = make(seats);
+  return found->second;
+}
+
+void CommunicatorCache::free() {
+  for (auto& [seats, communicator] : made_)
+    if (communicator != MPI_COMM_WORLD) MPI_Comm_free(&communicator);
+  made_.clear();
+}
+
+MPI_Comm CommunicatorCache::make(const std::vector<std::uint32_t>& seats) const {
+  const std::vector<int> ranks(seats.begin(), seats.end());
+  int all = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &all);
+  if (static_cast<int>(ranks.size()) == all && std::ranges::is_sorted(ranks)) return MPI_COMM_WORLD;
+  return communicator_among(ranks, "to begin a case together", {.stall_timeout_s = stall_timeout_s_});
+}
+
 }  // namespace strider

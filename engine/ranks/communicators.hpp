@@ -1,6 +1,8 @@
 #pragma once
 #include <mpi.h>
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,5 +22,20 @@ void meet(const std::vector<int>& members, MPI_Comm communicator, const std::str
 MPI_Comm communicator_among(const std::vector<int>& members, const std::string& purpose, const WaitOptions& waiting);
 /// Of the ranks with the same colour, in the order of their keys. All ranks of `communicator` call it.
 MPI_Comm split(MPI_Comm communicator, int colour, int key, const std::string& purpose, const WaitOptions& waiting);
+
+/// Communicators for cases, made when first needed by their ranks alone.
+class CommunicatorCache {
+ public:
+  explicit CommunicatorCache(double stall_timeout_s) : stall_timeout_s_(stall_timeout_s) {}
+  /// The ranks are in the order of `seats`. Throws StallError.
+  MPI_Comm of(const std::vector<std::uint32_t>& seats);
+  void free();
+
+ private:
+  MPI_Comm make(const std::vector<std::uint32_t>& seats) const;
+
+  double stall_timeout_s_;
+  std::map<std::vector<std::uint32_t>, MPI_Comm> made_;
+};
 
 }  // namespace strider

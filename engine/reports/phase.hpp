@@ -27,6 +27,8 @@
 
 namespace strider {
 
+class PerRankFile;
+
 /// What every phase of a run needs to know.
 struct RunContext {
   std::string directory;
@@ -53,6 +55,7 @@ struct RunContext {
   PhaseName current;             ///< what this rank is doing
   /// Ends the run where it stands: nothing may be unwound, since closing a file can be collective.
   std::function<void(const StallError&)> stalled;
+  PerRankFile* per_rank = nullptr;  ///< for the rows of all ranks; null: not wanted
 };
 
 /// What is in a file of a case. `file`: its number within the case.

@@ -9,6 +9,7 @@
 #include "reports/clock_rows.hpp"
 #include "reports/contribution.hpp"
 #include "reports/errors.hpp"
+#include "reports/per_rank_file.hpp"
 #include "reports/timelines.hpp"
 #include "reports/values.hpp"
 
@@ -57,6 +58,8 @@ class Report {
     if (std::isfinite(ends_.fewest_capped_requests))
       outcome.completed_requests = static_cast<std::uint64_t>(ends_.fewest_capped_requests);
     if (has_sample && rank_ == 0) write_sample(rows, counters, outcome);
+    if (has_sample && context_.per_rank != nullptr)
+      context_.per_rank->keep({task_.name, measures(), task_.test->clients}, own_rows());
     if (has_sample && has_timelines())
       report_timelines(context_, task_, part_.scheduled_s - origin_s(), tally_.timeline, waiting_);
     if (has_sample && kind_ == RankKind::real && records_values(task_))
@@ -140,6 +143,13 @@ class Report {
     aside.add_to(reduction);
   }
 
+  /// Of the ranks for which this process stands.
+  std::vector<RankRow> own_rows() const {
+    std::vector<RankRow> rows;
+    each_rank_([&](const Contribution& one) { rows.push_back(one.row()); });
+    return rows;
+  }
+
   /// On rank 0, where each rank has a row.
   std::vector<RankRow> gather_rows() const {
     const bool asked = context_.timelines.scope == TimelineScope::rank;
@@ -148,8 +158,7 @@ class Report {
     int processes = 1;
     MPI_Comm_size(task_.communicator, &processes);
     const auto parts = static_cast<std::uint32_t>(processes);
-    std::vector<RankRow> mine;
-    each_rank_([&](const Contribution& one) { mine.push_back(one.row()); });
+    std::vector<RankRow> mine = own_rows();
     RankRow of_no_rank{};
     of_no_rank.rank = clients;
     // As many of each process: those of no rank are left out.

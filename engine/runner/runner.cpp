@@ -7,7 +7,6 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <map>
 #include <span>
 #include <thread>
 
@@ -21,6 +20,7 @@
 #include "repetitions/case_repetition.hpp"
 #include "repetitions/case_runner.hpp"
 #include "repetitions/simulated_repetition.hpp"
+#include "reports/per_rank_file.hpp"
 #include "runner/earlier_starts.hpp"
 #include "runner/progress_relay.hpp"
 #include "runner/workplaces.hpp"
@@ -64,35 +64,6 @@ std::string share_plan(const std::string& path, int rank) {
   if (size > 0) broadcast(std::span(text), MPI_COMM_WORLD, idle);
   return text;
 }
-
-/// Communicators of ranks of the run, made when first needed by those ranks alone.
-class Communicators {
- public:
-  explicit Communicators(double stall_timeout_s) : stall_timeout_s_(stall_timeout_s) {}
-  /// The ranks are in the order of `seats`. Throws StallError.
-  MPI_Comm of(const std::vector<std::uint32_t>& seats) {
-    const auto [found, is_new] = made_.try_emplace(seats, MPI_COMM_NULL);
-    if (is_new) found->second = make(seats);
-    return found->second;
-  }
-  void free() {
-    for (auto& [seats, communicator] : made_)
-      if (communicator != MPI_COMM_WORLD) MPI_Comm_free(&communicator);
-    made_.clear();
-  }
-
- private:
-  MPI_Comm make(const std::vector<std::uint32_t>& seats) const {
-    const std::vector<int> ranks(seats.begin(), seats.end());
-    int all = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &all);
-    if (static_cast<int>(ranks.size()) == all && std::ranges::is_sorted(ranks)) return MPI_COMM_WORLD;
-    return communicator_among(ranks, "to begin a case together", {.stall_timeout_s = stall_timeout_s_});
-  }
-
-  double stall_timeout_s_;
-  std::map<std::vector<std::uint32_t>, MPI_Comm> made_;
-};
 
 /// The next repetition, which rank 0 broadcasts; a negative case_index ends the run.
 struct Command {
@@ -141,6 +112,7 @@ class Runner {
     if (options.confinement.required && confinement_.state != "full") refuse_unconfined();
     else if (session.rank() == 0) refuse_other_nodes();
     refused_ = share_flag(refusal_.has_value());
+    if (!refused_ && !options.per_rank.empty()) begin_per_rank(options);
   }
 
   RunResult run() {
@@ -220,6 +192,7 @@ class Runner {
     events_.resume({.elapsed_s = earlier.elapsed_s, .samples = earlier.samples, .errors = earlier.errors});
     schedule_.resume(earlier.repetitions, earlier.time_limit_s);
     repetitions_ = earlier.repetitions.size();
+    for (const EarlierRepetition& each : earlier.repetitions) complete_.emplace(each.case_number, each.repetition);
     earlier_nodes_ = earlier.nodes;
   }
 
@@ -236,6 +209,25 @@ class Runner {
     refusal_.emplace();
     refusal_->message = "the ranks are not on the nodes of the earlier start: " + difference;
     refusal_->remedy = "start the ranks there, or resume with --anyway";
+  }
+
+  void begin_per_rank(const RunOptions& options) {
+    per_rank_.emplace(options.per_rank, options.run, plan_.ranks);
+    context_.per_rank = &*per_rank_;
+    const auto complete = options.earlier.empty() ? std::nullopt : std::optional(complete_);
+    try {
+      refusal_ = per_rank_->begin(complete, run_nodes_, {.stall_timeout_s = plan_.stall_timeout_s});
+    } catch (const StallError& error) {
+      stalled(error);
+    }
+    refused_ = share_flag(refusal_.has_value());
+  }
+
+  /// On all ranks, after each turn.
+  void write_per_rank(const PerRankFile::Turn& turn) {
+    if (!per_rank_) return;
+    const auto error = per_rank_->write(turn, {.stall_timeout_s = plan_.stall_timeout_s});
+    if (error) events_.error({}, *error);
   }
 
   /// Before anything was touched.
@@ -268,7 +260,13 @@ class Runner {
       const double begin_s = elapsed_s();
       TurnReport report;
       if (turn.mine) report = take_part(turn, command, begin_s);
-      if (session_.rank() == 0) conclude(turn, report, begin_s);
+      const std::vector<TurnReport> others = receive_others(turn);
+      write_per_rank(
+          {.cases = turn.cases.size(),
+           .mine = turn.mine,
+           .communicator = turn.mine ? communicators_.of(turn.seats[*turn.mine]) : MPI_COMM_NULL,
+           .end = report.outcome.interrupted ? PerRankFile::Turn::End::interrupted : PerRankFile::Turn::End::complete});
+      if (session_.rank() == 0) conclude(turn, report, others, begin_s);
     }
   }
 
@@ -281,6 +279,7 @@ class Runner {
       context_.current = {test.number, repetition, repetition < test.warmup, ""};
       const RepetitionOutcome outcome =
           simulate_repetition(context_, test, repetition, MPI_COMM_WORLD, schedule_, *simulated_);
+      write_per_rank({.mine = 0, .communicator = MPI_COMM_WORLD});
       if (session_.rank() != 0) continue;
       if (index == first_case) schedule_.finished({index, repetition}, outcome.rates);
       end_repetition(test, repetition, outcome, false, begin_s);
@@ -396,6 +395,14 @@ class Runner {
     return report;
   }
 
+  /// On rank 0: of the cases in which it took no part.
+  std::vector<TurnReport> receive_others(const Turn& turn) {
+    std::vector<TurnReport> others;
+    for (std::size_t i = 0; i < turn.cases.size() && session_.rank() == 0; ++i)
+      if (turn.mine != i) others.push_back(receive_report(turn.seats[i].front()));
+    return others;
+  }
+
   /// On rank 0: cases that need more of the nodes than there is are not begun.
   void refuse_cases() {
     for (std::size_t index = 0; index < plan_.cases.size(); ++index) {
@@ -426,12 +433,9 @@ class Runner {
 
   /// On rank 0. Should the run be cut within what is written here, no sample counts twice: the repetition of the first
   /// case tells whether that of the others is done.
-  void conclude(const Turn& turn, const TurnReport& mine, double begin_s) {
-    std::vector<TurnReport> others;
+  void conclude(const Turn& turn, const TurnReport& mine, const std::vector<TurnReport>& others, double begin_s) {
     RepetitionOutcome all = mine.outcome;
-    for (std::size_t i = 0; i < turn.cases.size(); ++i) {
-      if (turn.mine == i) continue;
-      const TurnReport& other = others.emplace_back(receive_report(turn.seats[i].front()));
+    for (const TurnReport& other : others) {
       all.failed = all.failed || other.outcome.failed;
       all.wrong = all.wrong || other.outcome.wrong;
       all.interrupted = all.interrupted || other.outcome.interrupted;
@@ -529,9 +533,11 @@ class Runner {
   std::int64_t origin_ns_ = 0;              ///< start of the run on rank 0's clock
   std::vector<ClockReading> first_clocks_;  ///< as found at the start of the run, with rank 0's
   Nodes run_nodes_;
-  Communicators communicators_{plan_.stall_timeout_s};
+  CommunicatorCache communicators_{plan_.stall_timeout_s};
   std::int64_t began_ns_ = 0;
   std::vector<NodeInfo> earlier_nodes_;  ///< on rank 0
+  PerRankFile::Repetitions complete_;    ///< on rank 0, of earlier starts
+  std::optional<PerRankFile> per_rank_;
   std::uint64_t repetitions_ = 0;
   CeilingScope ceilings_ = CeilingScope::none;
   bool interrupted_ = false;

@@ -35,6 +35,7 @@ struct RunOptions {
   std::string earlier;                           ///< file with the earlier starts of a resumed run; empty: none
   /// Ranks for which the processes stand, without doing I/O: as many as the plan has; 0: each process is a rank.
   std::uint32_t simulated_ranks = 0;
+  std::string per_rank;  ///< file for the rows of all ranks; empty: none
 };
 
 enum class RunResult { complete, with_errors, interrupted, bad_plan, failed };

@@ -143,6 +143,15 @@ TimelineOption = Annotated[
         "64 clients, node above). With rank, each rank also has a row of its own above 64 clients.",
     ),
 ]
+PerRankOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--per-rank",
+        metavar="FILE",
+        help="Also write bytes, requests and times of each rank in each phase to this new netCDF file, in a "
+        "folder that all nodes share, outside of the target. Other results do not grow with the ranks.",
+    ),
+]
 TimelineIntervalOption = Annotated[
     str,
     typer.Option(

@@ -153,7 +153,7 @@ def measured(document: "Document", options: RunOptions) -> "tuple[Run, float]":
     with temporary_folder() as folder:
         silent = Console(quiet=True)
         places = replace(options.places, is_exact=False) if options.places else None
-        own = replace(options, store=folder, quiet=True, places=places)
+        own = replace(options, store=folder, quiet=True, places=places, per_rank=None)
         prepared = prepare(document, own)
         with interruptions() as interrupted:
             outcome = perform(prepared, display_of(prepared, own, silent), silent, interrupted)

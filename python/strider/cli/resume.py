@@ -178,6 +178,7 @@ def _prepared(
         f"{options['timeline_interval_s']}s",
         options["ceilings"],
         Observing(options["observe"], options["observe_engine"]),
+        Path(info["per_rank"]) if info.get("per_rank") else None,
     )
     earlier = read_earlier(directory.events)
     chosen = _places(places, options)

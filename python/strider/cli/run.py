@@ -21,6 +21,7 @@ from strider.cli.options import (
     ObserveEngineOption,
     ObserveOption,
     PerNodeOption,
+    PerRankOption,
     QuietOption,
     RemountOption,
     SetOption,
@@ -95,6 +96,7 @@ def run(
     observe_engine: ObserveEngineOption = "strider-engine",
     timeline: TimelineOption = "auto",
     timeline_interval: TimelineIntervalOption = "100ms",
+    per_rank: PerRankOption = None,
     remount_command: RemountOption = None,
     confine: ConfineOption = "auto",
     within: WithinOption = None,
@@ -124,6 +126,7 @@ def run(
     from strider.launch.launchers import places_of
 
     file, targets = _suite_and_targets(suite, target, against)
+    watched = (counters, timeline, timeline_interval, remount_command, ceilings, observe, observe_engine)
     options = RunOptions(
         [*(settings or []), *_time_limit(time_limit)],
         targets[0] if target and len(targets) == 1 else None,
@@ -132,17 +135,13 @@ def run(
         store,
         quiet,
         json,
-        counters,
-        timeline,
-        timeline_interval,
-        remount_command,
-        ceilings,
-        observe,
-        observe_engine,
+        *watched,
         confine,
         within or [],
         places_of(hosts, hostfile, nodes, per_node, bind),
+        per_rank=per_rank,
     )
+    _refuse_one_file_for_several(per_rank, against is not None or len(targets) > 1)
     _check_combination(find_capacity, simulate, against is not None or len(targets) > 1)
     if against is not None:
         run_against(file, against, options, Verdicts.of(pairs, threshold, fail_on, output))
@@ -212,6 +211,11 @@ def _check_combination(finds_capacity: bool, simulated_ranks: int | None, compar
         raise StriderError(
             "--simulate measures nothing: leave --find-capacity, --against and further targets out"
         )
+
+
+def _refuse_one_file_for_several(per_rank: Path | None, compares: bool) -> None:
+    if per_rank is not None and compares:
+        raise StriderError("--per-rank is the file of one run: leave --against and further targets out")
 
 
 def _suite_and_targets(suite: str, typed: list[str] | None, against: str | None) -> tuple[Path, list[str]]:

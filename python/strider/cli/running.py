@@ -57,6 +57,7 @@ class RunOptions:
         within: Directories that may contain the target; empty: any.
         places: Where the ranks may be; None: as the launcher chooses.
         run_id: Id of the run, known before; empty for a new one.
+        per_rank: File for the rows of all ranks, or None.
     """
 
     settings: list[str] = field(default_factory=list)
@@ -77,6 +78,7 @@ class RunOptions:
     within: list[Path] = field(default_factory=list)
     places: "Places | None" = None
     run_id: str = ""
+    per_rank: Path | None = None
 
 
 def run_suite(file: Path, options: RunOptions, find_capacity: bool = False) -> None:
@@ -161,6 +163,7 @@ def prepare(
         options.timeline_interval,
         options.ceilings,
         Observing.of(options.observe, options.observe_engine),
+        options.per_rank,
     )
     bounds = Bounds(wish_of(options.confine), [path.expanduser().resolve() for path in options.within])
     engine = engines.find()
@@ -240,7 +243,7 @@ def _execute(
         prepared.store,
     )
     if prepared.are_ranks_simulated:
-        return simulate(checked, engine, launcher, store, display, interrupted)
+        return simulate(checked, engine, launcher, store, display, interrupted, prepared.watched)
     return execute(
         checked,
         engine,
@@ -306,7 +309,7 @@ def conduct(
         outcome = perform(prepared, display, console, interrupted, notes)
         complete = in_child(outcome, partial(present, outcome, options, render), interrupted)
         if not is_brief:
-            _print_directories(outcome, console)
+            _print_directories(outcome, prepared.watched.per_rank, console)
         exit_code = outcome.exit_code if complete else outcome.exit_code or ExitCode.CHECK_FAILED
         sys.stdout.flush()
         # The run is complete: a later signal must not mark it as interrupted.
@@ -531,10 +534,17 @@ def _print_next(run: "Run", console: "Console") -> None:
             return
 
 
-def _print_directories(outcome: "Outcome", console: "Console") -> None:
-    """Prints the paths of the run and of its report."""
+def _print_directories(outcome: "Outcome", per_rank: Path | None, console: "Console") -> None:
+    """Prints the paths of the run, of its rows of all ranks and of its report."""
+    from strider.launch.rank_rows import recorded_phases
+    from strider.report.words.wording import plural
+
     directory = outcome.directory
     console.print(f"run: {directory.path}", highlight=False, markup=False, soft_wrap=True)
+    phases = recorded_phases(per_rank) if per_rank else 0
+    if phases:
+        line = f"rows of all ranks: {per_rank} ({plural(phases, 'phase')})"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     if directory.report.exists():
         console.print(f"report: {directory.report}", highlight=False, markup=False, soft_wrap=True)
     elif outcome.samples:

@@ -50,7 +50,7 @@ def simulate_suite(file: Path, options: RunOptions, ranks: int) -> NoReturn:
     suite = with_simulated_ranks(build(read(file), engine.description, changes, "optional"), ranks)
     checked = without_probe(suite, engine).checked
     launcher = choose(options.launcher, engine.version.mpi)
-    watched = watching("none", "none", options.timeline_interval, "none")
+    watched = watching("none", "none", options.timeline_interval, "none", per_rank=options.per_rank)
     prepared = Prepared(
         checked, engine, launcher, store_of(options.store), watched, (), Bounds(), are_ranks_simulated=True
     )

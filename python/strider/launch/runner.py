@@ -31,6 +31,7 @@ from strider.launch.nodes import clock_notes, require_nodes
 from strider.launch.observers import observers
 from strider.launch.preflight import check_target, node_needs, preflight, raise_errors
 from strider.launch.process import EngineProcess, Interruptions, start
+from strider.launch.rank_rows import rank_rows
 from strider.launch.resume import Resumption, remove_earlier_folder
 from strider.launch.rundir import RunDirectory
 from strider.launch.sameness import facts
@@ -170,6 +171,7 @@ def execute(
     run = _run_of(resumption, run_id, target) or rundir.new_run_id(plan.suite.name, started)
     display = Expendable(display)
     with (
+        rank_rows(watching.per_rank, target, remount, is_new=_begins_rows(watching.per_rank, resumption)),
         observers(watching.observing, store, note) as observed,
         _own_folder(target, run, bounds, remount) as own,
     ):
@@ -179,7 +181,7 @@ def execute(
                 directory = resumption.directory
                 resumption.begin()
             else:
-                info = run_info(checked, engine, launcher, target, started, run)
+                info = run_info(checked, engine, launcher, target, started, run, watching.per_rank)
                 info["options"] = _options(launcher, watching, remount, bounds)
                 text = checked.suite.document.text
                 directory = rundir.create(store, run, plan.to_json(), text, engine.description, info)
@@ -197,6 +199,12 @@ def execute(
             return conclude(directory, state, ending, left)
         except OSError as error:
             raise rundir.cannot_write(directory, error) from error
+
+
+def _begins_rows(path: Path | None, resumption: Resumption | None) -> bool:
+    """Returns whether the file of the rows of all ranks is made: also after a start without a result."""
+    has_results = resumption is not None and bool(resumption.earlier.repetitions)
+    return resumption is None or not (has_results or (path is not None and path.exists()))
 
 
 def _remove(own: folder.Folder, resumption: Resumption | None) -> str | None:
@@ -234,7 +242,7 @@ def _measure(
         _volume(plan, engine, own, _transport(bounds), note) as mounts,
         claimed(checked, target, directory.run, own.target) as sets,
         kept_files(checked, directory.run, own.path, own.open) as kept,
-        _needs(plan, own, directory, remount, sets, kept) as needs,
+        _needs(plan, own, directory, (watching, remount), sets, kept) as needs,
         confinement(bounds.confine, engine, launcher, needs) as confined,
     ):
         _tell_reason(confined, bounds, note)
@@ -298,11 +306,12 @@ def _needs(
     plan: Plan,
     own: folder.Folder,
     directory: RunDirectory,
-    remount: Sequence[str],
+    options: tuple[Watching, Sequence[str]],
     sets: Claims,
     kept: KeptClaims,
 ) -> Iterator[Needs]:
     """Yields the resources that the ranks of a run need."""
+    watching, remount = options
     forbidden: Forbidden = ""
     if reaches_into_servers(plan, own.path):
         forbidden = "memory of servers"
@@ -314,7 +323,8 @@ def _needs(
         raise rundir.cannot_write(directory, error) from error
     with ExitStack() as stack:
         descriptors = [*sets.descriptors(), *kept.descriptors(stack)]
-        yield Needs(own, [directory.events], remount, forbidden, descriptors)
+        files = [directory.events, *([watching.per_rank] if watching.per_rank else [])]
+        yield Needs(own, files, remount, forbidden, descriptors)
 
 
 def _tell_reason(confined: Confinement, bounds: Bounds, note: Callable[[str], None]) -> None:
@@ -498,10 +508,17 @@ def stall_limit_s(plan: Plan) -> float:
 
 
 def run_info(
-    checked: CheckedPlan, engine: Engine, launcher: Launcher, target: Path, started: datetime, run: str
+    checked: CheckedPlan,
+    engine: Engine,
+    launcher: Launcher,
+    target: Path,
+    started: datetime,
+    run: str,
+    per_rank: Path | None = None,
 ) -> dict[str, Json]:
     """Returns the initial contents of `run.json`."""
     return {
+        **({"per_rank": str(per_rank)} if per_rank else {}),
         "started": rundir.iso(started),
         "command": sys.argv,
         "directory": str(target),

@@ -11,9 +11,11 @@ from strider.launch import rundir
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.process import Interruptions, start
+from strider.launch.rank_rows import rank_rows
 from strider.launch.rundir import RunDirectory
 from strider.launch.runner import GRACE_S, Limits, Outcome, attend, conclude, run_info, stall_limit_s
 from strider.launch.state import RunState
+from strider.launch.watching import Watching
 from strider.suite import CheckedPlan, Plan, Suite
 from strider.suite.estimate import planned_phases
 
@@ -59,6 +61,7 @@ def simulate(
     store: Path,
     display: Display,
     interrupted: Interruptions,
+    watching: Watching | None = None,
 ) -> Outcome:
     """Runs a plan whose ranks are simulated; accesses no target.
 
@@ -69,24 +72,39 @@ def simulate(
         store: Folder for the run directory.
         display: Shows the progress.
         interrupted: Termination signals: the first ends the run, the second kills the engine.
+        watching: Records besides the results, of which only the rows of all ranks can be; None: none.
 
     Raises:
         StriderError: The run cannot be started.
     """
+    watching = watching or Watching()
+    with rank_rows(watching.per_rank):
+        return _simulate(checked, engine, launcher, store, display, interrupted, watching)
+
+
+def _simulate(
+    checked: CheckedPlan,
+    engine: Engine,
+    launcher: Launcher,
+    store: Path,
+    display: Display,
+    interrupted: Interruptions,
+    watching: Watching,
+) -> Outcome:
     plan = checked.suite.plan
     processes = _processes_for(plan)
     started = datetime.now(UTC)
     run = rundir.new_run_id(plan.suite.name, started)
     display = Expendable(display)
     store.mkdir(parents=True, exist_ok=True)
-    info = run_info(checked, engine, launcher, store.absolute(), started, run)
+    info = run_info(checked, engine, launcher, store.absolute(), started, run, watching.per_rank)
     info |= {"launcher": launcher.command(processes), "simulated": {"processes": processes}}
     text = checked.suite.document.text
     directory = rundir.create(store, run, plan.to_json(), text, engine.description, info)
     state = RunState(planned_phases(checked), time_limit_s=plan.time_limit_s)
     try:
         directory.events.touch()
-        program = _program(engine, directory, plan.ranks)
+        program = [*_program(engine, directory, plan.ranks), *watching.per_rank_words()]
         process = start(launcher, processes, program, directory.log)
         limits = Limits(stall_limit_s(plan), GRACE_S)
         ending = attend(process, state, directory, interrupted, limits, display, _nothing_to_note)

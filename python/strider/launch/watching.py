@@ -1,6 +1,7 @@
-"""Records besides the results: counters, timelines, machine ceilings, other machines."""
+"""Records besides the results: counters, timelines, machine ceilings, rows of all ranks, other machines."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from strider.errors import StriderError
@@ -26,6 +27,7 @@ class Watching:
         timeline_interval_s: Initial timeline interval in seconds.
         ceilings: Whether the machine's ceilings are measured before the first case.
         observing: Other machines to observe.
+        per_rank: File for the rows of all ranks in each phase, absolute; None: none.
     """
 
     counters: CounterScope = "all"
@@ -33,6 +35,7 @@ class Watching:
     timeline_interval_s: float = 0.1
     ceilings: CeilingScope = "all"
     observing: Observing = field(default_factory=Observing)
+    per_rank: Path | None = None
 
     def words(self) -> list[str]:
         """Returns the options for the engine."""
@@ -45,7 +48,12 @@ class Watching:
             f"{self.timeline_interval_s:.9f}",
             "--ceilings",
             self.ceilings,
+            *self.per_rank_words(),
         ]
+
+    def per_rank_words(self) -> list[str]:
+        """Returns the option of the engine for the rows of all ranks."""
+        return ["--per-rank", str(self.per_rank)] if self.per_rank else []
 
 
 def watching(
@@ -54,6 +62,7 @@ def watching(
     timeline_interval: str,
     ceilings: str = "all",
     observing: Observing | None = None,
+    per_rank: Path | None = None,
 ) -> Watching:
     """Parses the options for records.
 
@@ -69,6 +78,7 @@ def watching(
         _interval(timeline_interval),
         _choice("--ceilings", ceilings, ceiling_scopes),
         observing or Observing(),
+        per_rank.expanduser().absolute() if per_rank else None,
     )
 
 

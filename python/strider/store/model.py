@@ -174,6 +174,7 @@ class RunInfo(Record):
         resumed: Where it was cut and resumed.
         signal: Name of the signal that interrupted it; empty if none did.
         time_limit_s: Of the last start of a resumed run, seconds; None for one that was not resumed.
+        per_rank: File with the rows of all ranks; empty: none.
     """
 
     run: Name
@@ -192,6 +193,7 @@ class RunInfo(Record):
     status: str | None = None
     exit_code: int | None = None
     signal: str = ""
+    per_rank: str = ""
 
     @property
     def started_s(self) -> float:

@@ -16,11 +16,13 @@ _OPEN_CHARTS = 4
 
 
 def _page(results: Results) -> list[Block]:
-    return [*_elsewhere(results), *_ranks(results), *_time(results)]
+    return [*_sentences(results), *_ranks(results), *_time(results)]
 
 
-def _elsewhere(results: Results) -> list[Block]:
-    return [Text(line) for line in elsewhere_sentences(results.run, read_elsewhere(results.run))]
+def _sentences(results: Results) -> list[Block]:
+    lines = elsewhere_sentences(results.run, read_elsewhere(results.run))
+    file = results.run.info.per_rank
+    return [Text(line) for line in [*lines, *([f"Rows of all ranks in each phase: {file}"] if file else [])]]
 
 
 def _ranks(results: Results) -> list[Block]:
@@ -41,4 +43,4 @@ def _time(results: Results) -> list[Block]:
     return [Fold(title, [*caption, Charts(charts)], len(charts) <= _OPEN_CHARTS)]
 
 
-SECTION = Section("ranks", "Ranks and timelines", _page, _elsewhere)
+SECTION = Section("ranks", "Ranks and timelines", _page, _sentences)
