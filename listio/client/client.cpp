@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "listio/client/ask.hpp"
 #include "listio/client/driver.hpp"
 #include "listio/client/locks.hpp"
 #include "listio/client/volume_check.hpp"
@@ -32,15 +33,6 @@ CellId checked(CellId cell) {
   return cell;
 }
 
-template <typename Body>
-Body body_of(const Call& call) {
-  Body body;
-  if (parse_body(call.reply, body)) return body;
-  throw IoError({call.operation->what, call.operation->file, 0, 0, EPROTO},
-                "server " + std::to_string(call.server) + " sent a malformed reply",
-                "use the same release of Strider on both sides");
-}
-
 Striping striping_of(const LayoutWords& layout, std::uint32_t servers, const std::string& path) {
   if (layout.servers > servers)
     throw IoError({"open", path, 0, 0, EPROTO}, "the file is striped over more servers than the volume has",
@@ -58,15 +50,10 @@ class Client::Impl {
   /// One request to the manager.
   template <typename Body>
   Body ask(const char* what, const std::string& path, Request request, std::uint32_t server = 0) {
-    const auto operation = driver.prepare(what, path);
-    driver.add(*operation, server, std::move(request));
-    driver.run(*operation);
-    return body_of<Body>(operation->calls.front());
+    return listio::ask<Body>(driver, what, path, std::move(request), server);
   }
   void tell(const char* what, const std::string& path, Request request, std::uint32_t server = 0) {
-    const auto operation = driver.prepare(what, path);
-    driver.add(*operation, server, std::move(request));
-    driver.run(*operation);
+    listio::tell(driver, what, path, std::move(request), server);
   }
   /// One request to each of the first `servers` servers, at the same time.
   template <typename Make>
@@ -355,37 +342,15 @@ ServerStatus Client::status(std::uint32_t server) {
   return impl_->ask<ServerStatus>("status", "", StatusRequest{}, server);
 }
 
-CheckReport Client::check() {
-  Checker checker(impl_->driver.servers());
-  for (std::uint32_t server = 0; server < impl_->driver.servers(); ++server) {
-    std::uint64_t cookie = 0;
-    do {
-      const auto page = impl_->ask<DataPage>("check", "", ListDataRequest{cookie}, server);
-      checker.add_data(server, page);
-      cookie = page.cookie;
-    } while (cookie != 0);
-  }
-  std::vector<std::string> directories{""};
-  while (!directories.empty()) {
-    const std::string directory = std::move(directories.back());
-    directories.pop_back();
-    for (const auto& [name, kind] : read_directory(directory)) {
-      const std::string path = directory.empty() ? name : directory + "/" + name;
-      if (kind == EntryKind::link) continue;  // it has no data
-      if (kind == EntryKind::directory) {
-        checker.add_directory();
-        directories.push_back(path);
-        continue;
-      }
-      try {
-        checker.add_file(path, impl_->ask<Entry>("check", path, StatRequest{path}));
-      } catch (const IoError& error) {
-        if (error.details().error_number != EUCLEAN) throw;
-        checker.add_damaged(path);
-      }
-    }
-  }
-  return checker.report();
+CheckReport Client::check() { return check_volume(impl_->driver); }
+
+std::vector<std::string> Client::repair(const CheckReport& report) { return repair_names(impl_->driver, report); }
+
+std::string CheckReport::reason_to_keep_orphans() const {
+  if (!problems.empty()) return problems.front();
+  if (set_aside == 0) return "";
+  return std::to_string(set_aside) +
+         " damaged entries are in server-0/set-aside: the data may be theirs; remove them there if they are not needed";
 }
 
 void Client::remove_orphan(const CheckReport::Data& data) {

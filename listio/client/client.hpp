@@ -84,9 +84,22 @@ struct CheckReport {
     std::uint32_t server = 0;
     FileId file = 0;
   };
+  /// How a name is made good.
+  struct Repair {
+    NameRepair repair = NameRepair::rewrite_entry;
+    FileId file = 0;
+    std::string path;
+  };
   std::uint64_t files = 0, directories = 0, data_files = 0, bytes = 0;
-  std::vector<std::string> problems;  ///< files that are damaged, one line each
+  std::vector<std::string> problems;  ///< what is damaged or missing, one line each
+  std::vector<Repair> repairs;        ///< of those that can be repaired
   std::vector<Data> orphans;          ///< data files of no file
+  std::uint64_t set_aside = 0;        ///< entries that earlier repairs could not explain and have moved to set-aside
+  std::uint64_t generation = 0;       ///< of the names
+  bool is_settled = false;            ///< no directory was renamed during the check
+
+  /// Why orphans must not be removed: what is damaged may be the name of their file. Empty: they may.
+  std::string reason_to_keep_orphans() const;
 };
 
 /// A client of a volume: moves lists of pieces between this process's memory and files that are striped over servers.
@@ -181,7 +194,12 @@ class Client {
   /// Connects to all servers, and makes the memory that lists are packed into; other calls do so when they need to.
   void connect();
   ServerStatus status(std::uint32_t server);
+  /// Others may use the volume meanwhile.
   CheckReport check();
+  /// Repairs names as a report says, deletes nothing, and returns a line for each repair. What nothing explains is
+  /// moved to the folder set-aside of server 0.
+  std::vector<std::string> repair(const CheckReport& report);
+  /// Of a report that has no reason to keep it.
   void remove_orphan(const CheckReport::Data& data);
 
   /// The program unmaps memory, or has done so: what a pin-down cache has to know unless it is watched.

@@ -17,8 +17,10 @@ constexpr const char* usage =
     R"(strider-listio: manages a list-I/O volume, and measures registration costs on this host. Prints JSON.
 
   strider-listio status VOLUME    shows whether each server answers, and its counters
-  strider-listio check VOLUME     compares file names with data files; the volume must not be in use
-  strider-listio repair VOLUME    as check, and removes data files without a file name
+  strider-listio check VOLUME [--repair] [--remove-orphans]
+                                  compares names, the copies of their entries, and data files; repairs names from the
+                                  copies, moves what has none to set-aside; removes data files without a name, unless
+                                  something is damaged
   strider-listio remove VOLUME RUN
                                   removes the files and trees of a run that was killed, as check names it
   strider-listio registration DOMAIN...
@@ -61,13 +63,32 @@ int print_status(Client& client) {
   return all_answer ? 0 : 1;
 }
 
-enum class Orphans { report, remove };
+struct CheckActions {
+  bool repairs = false, removes_orphans = false;
+};
 
-int print_check(Client& client, Orphans orphans) {
-  const CheckReport report = client.check();
+CheckActions actions_of(std::span<const std::string> options) {
+  CheckActions actions;
+  for (const std::string& option : options) {
+    if (option == "--repair") actions.repairs = true;
+    else if (option == "--remove-orphans") actions.removes_orphans = true;
+    else throw InputError("", "unknown option '" + option + "'", "see --help");
+  }
+  return actions;
+}
+
+int print_check(Client& client, const CheckActions& actions) {
+  CheckReport report = client.check();
+  std::vector<std::string> repairs;
+  if (actions.repairs && !report.repairs.empty()) {
+    repairs = client.repair(report);
+    report = client.check();
+  }
+  const std::string reason = report.orphans.empty() ? "" : report.reason_to_keep_orphans();
+  const bool removed = actions.removes_orphans && reason.empty();
   nlohmann::json found = nlohmann::json::array();
   for (const auto& orphan : report.orphans) {
-    if (orphans == Orphans::remove) client.remove_orphan(orphan);
+    if (removed) client.remove_orphan(orphan);
     found.push_back({{"server", orphan.server}, {"file", orphan.file}});
   }
   nlohmann::json runs = nlohmann::json::array();
@@ -77,12 +98,14 @@ int print_check(Client& client, Orphans orphans) {
                             {"data_files", report.data_files},
                             {"bytes", report.bytes},
                             {"problems", report.problems},
+                            {"repairs", repairs},
+                            {"set_aside", report.set_aside},
                             {"orphans", found},
-                            {"removed", orphans == Orphans::remove},
+                            {"removed", removed},
+                            {"kept_because", actions.removes_orphans ? reason : ""},
                             {"runs", runs}};
   std::printf("%s\n", json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-  const bool clean = report.problems.empty() && (report.orphans.empty() || orphans == Orphans::remove);
-  return clean ? 0 : 1;
+  return report.problems.empty() && (report.orphans.empty() || removed) ? 0 : 1;
 }
 
 int print_removal(Client& client, const std::string& run) {
@@ -128,7 +151,8 @@ int run(const std::vector<std::string>& words) {
   const bool help = words.size() == 1 && words[0] == "--help";
   const bool fits = words.size() > 1 && words[0] == "registration";
   const bool removes = words.size() == 3 && words[0] == "remove";
-  if (words.size() != 2 && !fits && !removes) {
+  const bool checks = words.size() >= 2 && words[0] == "check";
+  if (words.size() != 2 && !fits && !removes && !checks) {
     std::fputs(usage, help ? stdout : stderr);
     return help ? 0 : 2;
   }
@@ -139,8 +163,7 @@ int run(const std::vector<std::string>& words) {
     Client client(read_volume(words[1]), options);
     if (removes) return print_removal(client, words[2]);
     if (words[0] == "status") return print_status(client);
-    if (words[0] == "check") return print_check(client, Orphans::report);
-    if (words[0] == "repair") return print_check(client, Orphans::remove);
+    if (checks) return print_check(client, actions_of(std::span(words).subspan(2)));
     throw InputError("", "unknown command '" + words[0] + "'", "see --help");
   } catch (const InputError& error) {
     std::fprintf(stderr, "strider-listio: %s\n  %s\n", error.what(), error.remedy().c_str());

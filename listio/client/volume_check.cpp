@@ -1,47 +1,273 @@
 #include "listio/client/volume_check.hpp"
 
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <system_error>
+#include <unordered_set>
+
 #include "foundation/error.hpp"
+#include "listio/client/ask.hpp"
+#include "listio/client/copy_matching.hpp"
 
 namespace strider::listio {
+namespace {
 
-void Checker::add_data(std::uint32_t server, const DataPage& page) {
-  for (const auto& [file, bytes] : page.files) {
-    data_[server].emplace(file, bytes);
-    ++report_.data_files;
-    report_.bytes += bytes;
-  }
+constexpr int tries = 3;
+constexpr const char* what = "check";
+
+std::string digits_of(FileId file) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(file));
+  return text.data();
 }
 
-void Checker::add_damaged(const std::string& path) {
-  ++report_.files;
-  report_.problems.push_back(path + ": its directory entry is damaged; its data cannot be found");
+/// Files of which something is to be made good, in one line.
+struct Many {
+  std::uint64_t count = 0;
+  std::string first;
+  void add(const std::string& path) {
+    if (count++ == 0) first = path;
+  }
+};
+
+/// A single pass over the volume.
+///
+/// The order makes it safe while others change names. Data files are listed first: a file whose data are listed has had
+/// a copy of its entry, which is there until its name is removed; so what has no copy afterwards is orphaned. A file
+/// that is renamed gets a new copy with its new path; only the renaming of directories can hide a name from the walk,
+/// and the manager counts those.
+class Pass {
+ public:
+  explicit Pass(Driver& driver) : driver_(driver), data_(driver.servers()) {}
+
+  CheckReport run() {
+    const auto before = ask<NamesState>(driver_, what, "", NamesStateRequest{});
+    for (std::uint32_t server = 0; server < data_.size(); ++server) list_data(server);
+    list_copies();
+    walk();
+    for (const FileId file : copies_)
+      if (!named_.contains(file)) check_copy(file);
+    match();
+    find_orphans();
+    describe();
+    const auto after = ask<NamesState>(driver_, what, "", NamesStateRequest{});
+    report_.generation = after.generation;
+    report_.is_settled = before.generation == after.generation;
+    report_.set_aside = after.set_aside;
+    return std::move(report_);
+  }
+
+ private:
+  template <typename Request, typename Use>
+  void for_each_page(std::uint32_t server, const Use& use) {
+    std::uint64_t cookie = 0;
+    do {
+      const auto page = ask<DataPage>(driver_, what, "", Request{cookie}, server);
+      for (const auto& each : page.files) use(each);
+      cookie = page.cookie;
+    } while (cookie != 0);
+  }
+
+  void list_data(std::uint32_t server) {
+    for_each_page<ListDataRequest>(server, [&](const DataPage::DataFile& each) {
+      data_[server].emplace(each.file, each.bytes);
+      ++report_.data_files;
+      report_.bytes += each.bytes;
+    });
+  }
+
+  void list_copies() {
+    for_each_page<ListCopiesRequest>(0, [&](const DataPage::DataFile& each) { copies_.push_back(each.file); });
+  }
+
+  void walk() {
+    std::vector<std::string> directories{""};
+    while (!directories.empty()) {
+      const std::string directory = std::move(directories.back());
+      directories.pop_back();
+      std::uint64_t cookie = 0;
+      do {
+        DirectoryPage page;
+        if (!is_there([&] { page = ask<DirectoryPage>(driver_, what, directory, ListRequest{directory, cookie}); }))
+          break;
+        for (const auto& [name, kind] : page.names) {
+          const std::string path = directory.empty() ? name : directory + "/" + name;
+          if (kind == EntryKind::link) continue;  // it has no data
+          if (kind == EntryKind::directory) ++report_.directories;
+          if (kind == EntryKind::directory) directories.push_back(path);
+          else check_entry(path);
+        }
+        cookie = page.cookie;
+      } while (cookie != 0);
+    }
+  }
+
+  /// Whether a name was not removed or renamed meanwhile.
+  template <typename Action>
+  static bool is_there(const Action& action) {
+    try {
+      action();
+      return true;
+    } catch (const IoError& error) {
+      if (error.details().error_number != ENOENT && error.details().error_number != ENOTDIR) throw;
+      return false;
+    }
+  }
+
+  void check_entry(const std::string& path) {
+    EntryCheck check;
+    if (!is_there([&] { check = ask<EntryCheck>(driver_, what, path, CheckEntryRequest{path}); })) return;
+    if (check.entry.kind != EntryKind::file) return;
+    ++report_.files;
+    if (check.state == EntryState::damaged) {
+      damaged_.push_back({path, check.text});
+      damage_.push_back(check.damage);
+      return;
+    }
+    named_.insert(check.entry.file);
+    if (check.state == EntryState::unchecked) unchecked_.add(path);
+    else if (check.copy == CopyState::missing) without_copy_.add(path);
+    else if (check.copy != CopyState::whole)
+      report_.problems.push_back(path + ": the copy of its name entry is damaged");
+    if (check.state == EntryState::unchecked || check.copy != CopyState::whole)
+      report_.repairs.push_back({NameRepair::rewrite_copy, 0, path});
+    add_file(path, check.entry);
+  }
+
+  /// What is left of the data files afterwards belongs to no name.
+  void add_file(const std::string& path, const Entry& entry) {
+    if (entry.layout.servers > data_.size()) {
+      report_.problems.push_back(path + ": is striped over " + std::to_string(entry.layout.servers) +
+                                 " servers, more than the volume has");
+      return;
+    }
+    std::vector<std::uint64_t> sizes;
+    for (std::uint32_t server = 0; server < entry.layout.servers; ++server) {
+      const auto found = data_[server].find(entry.file);
+      sizes.push_back(found == data_[server].end() ? 0 : found->second);
+      if (found != data_[server].end()) data_[server].erase(found);
+    }
+    try {
+      Striping(entry.layout.servers, entry.layout.strip_bytes, entry.layout.first).file_bytes(sizes);
+    } catch (const InputError& error) {
+      report_.problems.push_back(path + ": " + error.what());
+    }
+  }
+
+  /// Of a file that the walk has not found.
+  void check_copy(FileId file) {
+    const auto check = ask<CopyCheck>(driver_, what, "", CheckCopyRequest{file});
+    if (check.state == CopyState::damaged) {
+      report_.problems.push_back(
+          "file " + digits_of(file) +
+          ": no name has it, and the copy of its entry is damaged; --repair puts the copy aside");
+      report_.repairs.push_back({NameRepair::set_aside_copy, file, ""});
+    } else if (check.state == CopyState::whole && !check.is_named) {
+      unnamed_.push_back({file, check.path});
+    }
+  }
+
+  void match() {
+    const auto matches = match_copies(damaged_, unnamed_);
+    std::set<std::size_t> matched;
+    for (std::size_t i = 0; i < damaged_.size(); ++i) {
+      const std::string& path = damaged_[i].path;
+      const std::string problem = path + ": its name entry is damaged: " + damage_[i];
+      if (matches[i]) {
+        matched.insert(*matches[i]);
+        report_.problems.push_back(problem + "; --repair rewrites it from its copy");
+        report_.repairs.push_back({NameRepair::rewrite_entry, unnamed_[*matches[i]].file, path});
+      } else {
+        report_.problems.push_back(problem + "; it has no copy, --repair puts it aside");
+        report_.repairs.push_back({NameRepair::set_aside_entry, 0, path});
+      }
+    }
+    for (std::size_t i = 0; i < unnamed_.size(); ++i) {
+      if (matched.contains(i)) continue;
+      report_.problems.push_back(unnamed_[i].path + ": its name is lost (file " + digits_of(unnamed_[i].file) +
+                                 "); --repair restores it below lost+found");
+      report_.repairs.push_back({NameRepair::restore, unnamed_[i].file, unnamed_[i].path});
+    }
+  }
+
+  void find_orphans() {
+    std::map<FileId, std::vector<std::uint32_t>> left;
+    for (std::uint32_t server = 0; server < data_.size(); ++server)
+      for (const auto& [file, bytes] : data_[server]) left[file].push_back(server);
+    for (const auto& [file, servers] : left) {
+      if (ask<CopyCheck>(driver_, what, "", CheckCopyRequest{file}).state != CopyState::missing) continue;
+      for (const std::uint32_t server : servers) {
+        const auto stat = ask<DataStat>(driver_, what, "", DataStatRequest{file}, server);
+        // The client that removed the name has removed these since.
+        if (stat.bytes > 0 || stat.modified_ns != 0) report_.orphans.push_back({server, file});
+      }
+    }
+  }
+
+  void describe() {
+    if (unchecked_.count > 0)
+      report_.problems.push_back(std::to_string(unchecked_.count) + " name entries have no checksum, such as " +
+                                 unchecked_.first + ": an older release wrote them; --repair adds it");
+    if (without_copy_.count > 0)
+      report_.problems.push_back(std::to_string(without_copy_.count) + " name entries have no copy, such as " +
+                                 without_copy_.first + "; --repair writes it");
+  }
+
+  Driver& driver_;
+  std::vector<std::map<FileId, std::uint64_t>> data_;  ///< sizes of data files that no name claims, by server
+  std::vector<FileId> copies_;
+  std::unordered_set<FileId> named_;
+  std::vector<DamagedEntry> damaged_;
+  std::vector<std::string> damage_;  ///< of each of them
+  std::vector<UnnamedCopy> unnamed_;
+  Many unchecked_, without_copy_;
+  CheckReport report_;
+};
+
+std::string done(const CheckReport::Repair& repair, const std::string& now) {
+  switch (repair.repair) {
+    case NameRepair::rewrite_entry: return repair.path + ": name entry rewritten from its copy";
+    case NameRepair::rewrite_copy: return repair.path + ": copy of the name entry written";
+    case NameRepair::set_aside_entry: return repair.path + ": name entry moved to server-0/" + now;
+    case NameRepair::set_aside_copy:
+      return "file " + digits_of(repair.file) + ": copy of its name entry moved to server-0/" + now;
+    case NameRepair::restore: return repair.path + ": restored as " + now;
+  }
+  return "";
 }
 
-void Checker::add_file(const std::string& path, const Entry& entry) {
-  ++report_.files;
-  if (entry.layout.servers > data_.size()) {
-    report_.problems.push_back(path + ": is striped over " + std::to_string(entry.layout.servers) +
-                               " servers, more than the volume has");
-    return;
-  }
-  std::vector<std::uint64_t> sizes;
-  for (std::uint32_t server = 0; server < entry.layout.servers; ++server) {
-    const auto found = data_[server].find(entry.file);
-    sizes.push_back(found == data_[server].end() ? 0 : found->second);
-    if (found != data_[server].end()) data_[server].erase(found);
-  }
-  try {
-    Striping(entry.layout.servers, entry.layout.strip_bytes, entry.layout.first).file_bytes(sizes);
-  } catch (const InputError& error) {
-    report_.problems.push_back(path + ": " + error.what());
-  }
-}
+}  // namespace
 
-CheckReport Checker::report() const {
-  CheckReport report = report_;
-  for (std::uint32_t server = 0; server < data_.size(); ++server)
-    for (const auto& [file, bytes] : data_[server]) report.orphans.push_back({server, file});
+CheckReport check_volume(Driver& driver) {
+  CheckReport report;
+  for (int i = 0; i < tries && !report.is_settled; ++i) report = Pass(driver).run();
+  if (report.is_settled) return report;
+  // What seems to be lost may have been renamed.
+  report.repairs.clear();
+  report.problems = {"directories were renamed during each of " + std::to_string(tries) +
+                     " checks: repeat the check when that has ended"};
   return report;
+}
+
+std::vector<std::string> repair_names(Driver& driver, const CheckReport& report) {
+  std::vector<std::string> lines;
+  for (const CheckReport::Repair& each : report.repairs) {
+    const RepairNameRequest request{each.repair, report.generation, each.file, each.path};
+    try {
+      lines.push_back(done(each, ask<LinkText>(driver, "repair", each.path, request).text));
+    } catch (const IoError& error) {
+      const int number = error.details().error_number;
+      // Nothing is left to repair: a client has removed the file, or replaced it.
+      if (number == ENOENT || number == EEXIST) continue;
+      if (number == ECONNRESET || number == ETIMEDOUT || number == ECONNREFUSED) throw;
+      const std::string why = number == EAGAIN ? "a directory was renamed meanwhile; repeat the repair" : error.what();
+      lines.push_back((each.path.empty() ? "file " + digits_of(each.file) : each.path) + ": not repaired: " + why);
+    }
+  }
+  return lines;
 }
 
 }  // namespace strider::listio

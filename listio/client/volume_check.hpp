@@ -1,29 +1,18 @@
 #pragma once
-#include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "listio/client/client.hpp"
+#include "listio/client/driver.hpp"
 
 namespace strider::listio {
 
-/// Compares the data files of all servers, which have to be added first, with the names of the volume.
-class Checker {
- public:
-  explicit Checker(std::uint32_t servers) : data_(servers) {}
+/// Compares the names of the volume, the copies of their entries and the data files of all servers. Clients may use the
+/// volume: what they create, rename or remove meanwhile is neither a problem nor orphaned. IoError.
+CheckReport check_volume(Driver& driver);
 
-  void add_data(std::uint32_t server, const DataPage& page);
-  void add_directory() { ++report_.directories; }
-  void add_file(const std::string& path, const Entry& entry);
-  /// Of a file whose entry cannot be read.
-  void add_damaged(const std::string& path);
-  /// What is left over is orphaned.
-  CheckReport report() const;
-
- private:
-  std::vector<std::map<FileId, std::uint64_t>> data_;  ///< sizes of data files that no name claims, by server
-  CheckReport report_;
-};
+/// Repairs what can be repaired of a report, and returns what was done, or why not, a line each. IoError if a server
+/// does not answer.
+std::vector<std::string> repair_names(Driver& driver, const CheckReport& report);
 
 }  // namespace strider::listio

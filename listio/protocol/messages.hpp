@@ -174,12 +174,44 @@ struct CancelLockRequest {
   std::uint64_t waiting = 0;
 };
 
+// For a check of the volume, of which server 0 alone knows the names. Each name entry has a copy under its file's
+// number.
+
+/// What a name is, and whether its entry and the entry's copy are whole.
+struct CheckEntryRequest {
+  std::string path;
+};
+/// The files that have a copy of their entry, after `cookie`.
+struct ListCopiesRequest {
+  std::uint64_t cookie = 0;
+};
+/// Whether the copy of a file's entry is whole, and whether the path in it leads to the file.
+struct CheckCopyRequest {
+  FileId file = 0;
+};
+struct NamesStateRequest {};
+enum class NameRepair : std::uint32_t {
+  rewrite_entry = 1,    ///< the damaged one at `path`, from the copy of `file`
+  rewrite_copy = 2,     ///< of the entry at `path`, and the entry itself if it has no checksum
+  set_aside_entry = 3,  ///< the damaged one at `path`
+  set_aside_copy = 4,   ///< the damaged one of `file`
+  restore = 5,          ///< makes a name for `file`, which has none, from its copy
+};
+/// Refused with EAGAIN if a directory was renamed since `generation`.
+struct RepairNameRequest {
+  NameRepair repair = NameRepair::rewrite_entry;
+  std::uint64_t generation = 0;
+  FileId file = 0;
+  std::string path;
+};
+
 using Request =
     std::variant<ReadRequest, WriteRequest, SyncRequest, DataStatRequest, TruncateRequest, RemoveDataRequest,
                  OpenRequest, StatRequest, UnlinkRequest, RenameRequest, MakeDirectoryRequest, RemoveDirectoryRequest,
                  ListRequest, ListDataRequest, StatusRequest, SyncNamesRequest, SetEntryRequest, SetDataTimeRequest,
                  MakeLinkRequest, ReadLinkRequest, MakeCellRequest, AddToCellRequest, SetCellRequest, FreeCellRequest,
-                 LockRequest, FindLockRequest, CancelLockRequest>;
+                 LockRequest, FindLockRequest, CancelLockRequest, CheckEntryRequest, ListCopiesRequest,
+                 CheckCopyRequest, NamesStateRequest, RepairNameRequest>;
 struct NumberedRequest {
   std::uint64_t number = 0;
   Request request;
@@ -245,7 +277,7 @@ struct DirectoryPage {
   std::uint64_t cookie = 0;  ///< for the next page; 0: there is none
   std::vector<Name> names;
 };
-/// To read link.
+/// To read link; to repair name: where it is now, from the folder of server 0 if it is no name any more.
 struct LinkText {
   std::string text;
 };
@@ -265,6 +297,29 @@ struct LockHolder {
   ByteRun range;            ///< the bytes in common, a part of them if there are several
   std::string name;         ///< of the client
 };
+/// `unchecked`: of an older release, without a checksum.
+enum class EntryState : std::uint32_t { whole = 0, unchecked = 1, damaged = 2 };
+/// `other`: not that of the entry, though whole.
+enum class CopyState : std::uint32_t { whole = 0, missing = 1, damaged = 2, other = 3 };
+/// To check entry. Of what is no file, the kind alone counts.
+struct EntryCheck {
+  EntryState state = EntryState::whole;
+  CopyState copy = CopyState::whole;
+  Entry entry;
+  std::string text, damage;  ///< of a damaged entry: its bytes, and what is wrong
+};
+/// To check copy. `is_named`: the path leads to the file.
+struct CopyCheck {
+  CopyState state = CopyState::whole;
+  bool is_named = false;
+  LayoutWords layout;
+  std::string path;  ///< the last that is known
+};
+struct NamesState {
+  std::uint64_t generation = 0;  ///< another one after each rename of a directory, and each start of the server
+  std::uint64_t set_aside = 0;   ///< entries and copies that repairs have put aside
+};
+/// To list data and list copies; copies have no size.
 struct DataPage {
   struct DataFile {
     FileId file = 0;
@@ -293,6 +348,9 @@ std::vector<std::byte> write_body(const LinkText& body);
 std::vector<std::byte> write_body(const Reason& body);
 std::vector<std::byte> write_body(const CellState& body);
 std::vector<std::byte> write_body(const LockHolder& body);
+std::vector<std::byte> write_body(const EntryCheck& body);
+std::vector<std::byte> write_body(const CopyCheck& body);
+std::vector<std::byte> write_body(const NamesState& body);
 std::vector<std::byte> write_body(const DataPage& body);
 std::vector<std::byte> write_body(const ServerStatus& body);
 

@@ -185,6 +185,21 @@ Fault take(ByteReader& in, CancelLockRequest& request, const ProtocolLimits&) {
   request.waiting = in.number<std::uint64_t>();
   return fault;
 }
+Fault take(ByteReader& in, CheckEntryRequest& request, const ProtocolLimits&) { return take(in, request.path); }
+Fault take(ByteReader& in, ListCopiesRequest& request, const ProtocolLimits&) {
+  request.cookie = in.number<std::uint64_t>();
+  return {};
+}
+Fault take(ByteReader& in, CheckCopyRequest& request, const ProtocolLimits&) { return take(in, request.file); }
+Fault take(ByteReader&, NamesStateRequest&, const ProtocolLimits&) { return {}; }
+Fault take(ByteReader& in, RepairNameRequest& request, const ProtocolLimits&) {
+  const auto repair = in.number<std::uint32_t>();
+  if (repair == 0 || repair > static_cast<std::uint32_t>(NameRepair::restore)) return "unknown kind of repair";
+  request.repair = static_cast<NameRepair>(repair);
+  request.generation = in.number<std::uint64_t>();
+  request.file = in.number<FileId>();
+  return take(in, request.path);
+}
 
 /// The request that is number `index` in the variant.
 template <std::size_t candidate = 0>
@@ -205,6 +220,14 @@ std::variant<Message, Malformed> finish(const ByteReader& in, Message message) {
 EntryKind take_kind(ByteReader& in) {
   const auto kind = static_cast<EntryKind>(in.number<std::uint32_t>());
   return kind == EntryKind::directory || kind == EntryKind::link ? kind : EntryKind::file;
+}
+
+Fault take(ByteReader& in, Entry& entry) {
+  entry.kind = take_kind(in);
+  entry.mode = in.number<std::uint32_t>();
+  entry.file = in.number<FileId>();
+  entry.modified_ns = static_cast<std::int64_t>(in.number<std::uint64_t>());
+  return take(in, entry.layout);
 }
 
 }  // namespace
@@ -290,11 +313,7 @@ bool parse_body(std::span<const std::byte> bytes, DataStat& body) {
 
 bool parse_body(std::span<const std::byte> bytes, Entry& body) {
   ByteReader in(bytes);
-  body.kind = take_kind(in);
-  body.mode = in.number<std::uint32_t>();
-  body.file = in.number<FileId>();
-  body.modified_ns = static_cast<std::int64_t>(in.number<std::uint64_t>());
-  return !take(in, body.layout) && in.complete();
+  return !take(in, body) && in.complete();
 }
 
 bool parse_body(std::span<const std::byte> bytes, Orphan& body) {
@@ -342,6 +361,35 @@ bool parse_body(std::span<const std::byte> bytes, LockHolder& body) {
   body.name = in.text();
   return !fault && in.complete() && is_client_name(body.name) && body.range.offset <= most_file_bytes &&
          body.range.length <= most_file_bytes - body.range.offset;
+}
+
+bool parse_body(std::span<const std::byte> bytes, EntryCheck& body) {
+  ByteReader in(bytes);
+  const auto state = in.number<std::uint32_t>(), copy = in.number<std::uint32_t>();
+  const Fault fault = take(in, body.entry);
+  body.text = in.text();
+  body.damage = in.text();
+  body.state = static_cast<EntryState>(state);
+  body.copy = static_cast<CopyState>(copy);
+  return !fault && in.complete() && state <= static_cast<std::uint32_t>(EntryState::damaged) &&
+         copy <= static_cast<std::uint32_t>(CopyState::other);
+}
+
+bool parse_body(std::span<const std::byte> bytes, CopyCheck& body) {
+  ByteReader in(bytes);
+  const auto state = in.number<std::uint32_t>(), is_named = in.number<std::uint32_t>();
+  Fault fault = take(in, body.layout);
+  if (!fault) fault = take(in, body.path);
+  body.state = static_cast<CopyState>(state);
+  body.is_named = is_named == 1;
+  return !fault && in.complete() && state <= static_cast<std::uint32_t>(CopyState::other) && is_named <= 1;
+}
+
+bool parse_body(std::span<const std::byte> bytes, NamesState& body) {
+  ByteReader in(bytes);
+  body.generation = in.number<std::uint64_t>();
+  body.set_aside = in.number<std::uint64_t>();
+  return in.complete();
 }
 
 bool parse_body(std::span<const std::byte> bytes, DataPage& body) {

@@ -44,6 +44,9 @@ bool parse_body(std::span<const std::byte> bytes, LinkText& body);
 bool parse_body(std::span<const std::byte> bytes, Reason& body);
 bool parse_body(std::span<const std::byte> bytes, CellState& body);
 bool parse_body(std::span<const std::byte> bytes, LockHolder& body);
+bool parse_body(std::span<const std::byte> bytes, EntryCheck& body);
+bool parse_body(std::span<const std::byte> bytes, CopyCheck& body);
+bool parse_body(std::span<const std::byte> bytes, NamesState& body);
 bool parse_body(std::span<const std::byte> bytes, DataPage& body);
 bool parse_body(std::span<const std::byte> bytes, ServerStatus& body);
 

@@ -56,6 +56,20 @@ void put(ByteWriter& out, const FindLockRequest& request) {
   out.number(request.range.offset).number(request.range.length);
 }
 void put(ByteWriter& out, const CancelLockRequest& request) { out.number(request.file).number(request.waiting); }
+void put(ByteWriter& out, const CheckEntryRequest& request) { out.text(request.path); }
+void put(ByteWriter& out, const ListCopiesRequest& request) { out.number(request.cookie); }
+void put(ByteWriter& out, const CheckCopyRequest& request) { out.number(request.file); }
+void put(ByteWriter&, const NamesStateRequest&) {}
+void put(ByteWriter& out, const RepairNameRequest& request) {
+  out.number(static_cast<std::uint32_t>(request.repair)).number(request.generation).number(request.file);
+  out.text(request.path);
+}
+
+void put(ByteWriter& out, const Entry& entry) {
+  out.number(static_cast<std::uint32_t>(entry.kind)).number(entry.mode).number(entry.file);
+  out.number(static_cast<std::uint64_t>(entry.modified_ns));
+  put(out, entry.layout);
+}
 
 void put(ByteWriter& out, const Hello& hello) {
   out.number(static_cast<std::uint32_t>(MessageKind::hello)).number(hello.version).number(hello.server);
@@ -104,9 +118,7 @@ std::vector<std::byte> write_body(const DataStat& body) {
 
 std::vector<std::byte> write_body(const Entry& body) {
   ByteWriter out;
-  out.number(static_cast<std::uint32_t>(body.kind)).number(body.mode).number(body.file);
-  out.number(static_cast<std::uint64_t>(body.modified_ns));
-  put(out, body.layout);
+  put(out, body);
   return out.take();
 }
 
@@ -137,6 +149,26 @@ std::vector<std::byte> write_body(const LockHolder& body) {
   out.number(static_cast<std::uint32_t>(body.kind)).number(body.owner);
   out.number(body.range.offset).number(body.range.length).text(body.name);
   return out.take();
+}
+
+std::vector<std::byte> write_body(const EntryCheck& body) {
+  ByteWriter out;
+  out.number(static_cast<std::uint32_t>(body.state)).number(static_cast<std::uint32_t>(body.copy));
+  put(out, body.entry);
+  out.text(body.text).text(body.damage);
+  return out.take();
+}
+
+std::vector<std::byte> write_body(const CopyCheck& body) {
+  ByteWriter out;
+  out.number(static_cast<std::uint32_t>(body.state)).number(std::uint32_t{body.is_named});
+  put(out, body.layout);
+  out.text(body.path);
+  return out.take();
+}
+
+std::vector<std::byte> write_body(const NamesState& body) {
+  return ByteWriter().number(body.generation).number(body.set_aside).take();
 }
 
 std::vector<std::byte> write_body(const DataPage& body) {

@@ -14,6 +14,7 @@ namespace strider::listio {
 namespace {
 
 constexpr std::string_view of_today = "strider-listio-file 2 ", of_old = "strider-listio-file 1 ";
+constexpr std::string_view of_copy = "strider-listio-copy 1 ";
 constexpr std::size_t seal_bytes = std::string_view("crc32c 01234567\n").size();
 
 std::string words_of(FileId file, const LayoutWords& layout) {
@@ -97,6 +98,24 @@ std::variant<NameEntry, Malformed> parse_entry(std::string_view text, std::uint3
   const auto write = entry.has_checksum ? write_entry : write_old_entry;
   if (write(entry.file, entry.layout) != text) return Malformed{"it is no entry"};
   return entry;
+}
+
+std::string write_copy(const EntryCopy& copy) {
+  return seal(std::string(of_copy) + words_of(copy.file, copy.layout) + " path " + copy.path + "\n");
+}
+
+std::variant<EntryCopy, Malformed> parse_copy(std::string_view text, std::uint32_t servers) {
+  const std::optional<std::string_view> sealed = unseal(text);
+  if (!sealed) return Malformed{"its checksum is not that of its text"};
+  EntryCopy copy;
+  std::string_view words = *sealed;
+  if (!take(words, of_copy) || !take(words, copy.file, copy.layout) || !take(words, " path ") || !words.ends_with('\n'))
+    return Malformed{"it is no copy of an entry"};
+  copy.path = words.substr(0, words.size() - 1);
+  if (auto fault = fault_of(copy.file, copy.layout, servers)) return Malformed{*std::move(fault)};
+  if (copy.path.empty() || !is_path(copy.path) || write_copy(copy) != text)
+    return Malformed{"it is no copy of an entry"};
+  return copy;
 }
 
 }  // namespace strider::listio

@@ -26,4 +26,18 @@ std::string write_old_entry(FileId file, const LayoutWords& layout);
 /// servers; of anything else why it is damaged.
 std::variant<NameEntry, Malformed> parse_entry(std::string_view text, std::uint32_t servers);
 
+// The text of the copy of an entry, which is kept by the number of the file.
+
+inline constexpr std::size_t most_copy_bytes = most_path_bytes + most_entry_bytes;
+
+struct EntryCopy {
+  FileId file = 0;
+  LayoutWords layout;
+  std::string path;  ///< the last that is known: another one if a directory on the way to it was renamed since
+};
+
+std::string write_copy(const EntryCopy& copy);
+/// As `parse_entry`.
+std::variant<EntryCopy, Malformed> parse_copy(std::string_view text, std::uint32_t servers);
+
 }  // namespace strider::listio

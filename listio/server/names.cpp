@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "listio/layout/striping.hpp"
 #include "listio/protocol/parse.hpp"
 #include "listio/server/name_entry.hpp"
+#include "listio/server/small_files.hpp"
 
 namespace strider::listio {
 namespace {
@@ -23,24 +23,7 @@ namespace {
 constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 constexpr std::size_t most_page_bytes = 60000;  // less than a message
 
-Descriptor make_folder(int folder, const char* name) {
-  const bool made = ::mkdirat(folder, name, 0700) == 0;
-  if ((!made && errno != EEXIST) || (made && ::fsync(folder) != 0))
-    throw std::system_error(errno, std::generic_category(), name);
-  Descriptor descriptor(::openat(folder, name, directory_flags));
-  if (!descriptor) throw std::system_error(errno, std::generic_category(), name);
-  return descriptor;
-}
-
 std::int64_t modified_ns(const struct stat& found) { return ns_of(found.st_mtim); }
-
-/// 0, or the error number. A random number: so nobody has to keep count, nor to find out what was the last one.
-Errno make_file_id(FileId& file) {
-  do {
-    if (::getrandom(&file, sizeof file, 0) != sizeof file) return errno;
-  } while (file == 0);
-  return 0;
-}
 
 /// What is in an entry, up to a byte more than an entry may have.
 Errno read_text(int folder, const std::string& name, std::string& text) {
@@ -57,7 +40,16 @@ Errno read_text(int folder, const std::string& name, std::string& text) {
 }  // namespace
 
 Names::Names(int folder, std::uint32_t servers)
-    : servers_(servers), names_(make_folder(folder, "names")), fresh_(make_folder(folder, "fresh")) {}
+    : servers_(servers),
+      folder_(::openat(folder, ".", directory_flags)),
+      names_(make_folder(folder, "names")),
+      fresh_(make_folder(folder, "fresh")),
+      copies_(folder, fresh_.get(), servers) {
+  FileId random = 0;
+  if (const Errno error = make_file_id(random); error != 0)
+    throw std::system_error(error, std::generic_category(), "getrandom");
+  generation_ = random;
+}
 
 Errno Names::open_directory(const std::string& path, Descriptor& directory) const {
   directory = Descriptor(::openat(names_.get(), ".", directory_flags));
@@ -125,12 +117,12 @@ Errno Names::open(const OpenRequest& request, Entry& entry) {
     if (error == 0 && request.creation == Creation::exclusive) return EEXIST;
     if (error == 0) return entry.kind == EntryKind::directory ? EISDIR : entry.kind == EntryKind::link ? ELOOP : 0;
     if (error != ENOENT || request.creation == Creation::never) return error;
-    const Errno failed = create(place, request, entry);
+    const Errno failed = create(request, entry);
     if (failed != EEXIST || request.creation == Creation::exclusive) return failed;
   }
 }
 
-Errno Names::create(const Place& place, const OpenRequest& request, Entry& entry) {
+Errno Names::create(const OpenRequest& request, Entry& entry) {
   const LayoutWords& layout = request.layout;
   if (layout.servers == 0 || layout.servers > servers_ || layout.first >= layout.servers || layout.strip_bytes == 0)
     return EINVAL;
@@ -138,21 +130,32 @@ Errno Names::create(const Place& place, const OpenRequest& request, Entry& entry
   entry.layout = layout;
   entry.mode = request.mode | 0600;  // the server itself has to read it
   if (const Errno error = make_file_id(entry.file); error != 0) return error;
-  // Complete before it gets its name, so that it is never seen incomplete.
-  char fresh[32];
-  std::snprintf(fresh, sizeof fresh, "%016llx", static_cast<unsigned long long>(entry.file));
-  const Descriptor file(::openat(fresh_.get(), fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file) return errno;
-  const std::string text = write_entry(entry.file, layout);
-  Errno error = 0;
-  if (::fchmod(file.get(), entry.mode) != 0 ||
-      ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    error = errno != 0 ? errno : EIO;
+  const std::lock_guard lock(mutex_);
+  const EntryCopy copy{entry.file, layout, request.path};
+  if (const Errno error = copies_.keep(copy, entry.mode); error != 0) return error;
+  if (const Errno error = link(copy, entry.mode); error != 0) {
+    copies_.remove(entry.file);
+    return error;
+  }
   struct stat found{};
-  if (error == 0 && ::fstat(file.get(), &found) == 0) entry.modified_ns = modified_ns(found);
-  if (error == 0 && ::linkat(fresh_.get(), fresh, place.folder.get(), place.name.c_str(), 0) != 0) error = errno;
-  ::unlinkat(fresh_.get(), fresh, 0);
-  if (error == 0) change();
+  Place place;
+  if (find(request.path, place) == 0 &&
+      ::fstatat(place.folder.get(), place.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0)
+    entry.modified_ns = modified_ns(found);
+  change();
+  return 0;
+}
+
+/// Gives a file the path of its copy. EEXIST if another one has it.
+Errno Names::link(const EntryCopy& copy, std::uint32_t mode) {
+  Place place;
+  if (const Errno error = find(copy.path, place); error != 0) return error;
+  // Complete before it gets its name, so that it is never seen incomplete.
+  const std::string fresh = digits_of(copy.file);
+  Errno error = write_file(fresh_.get(), fresh, write_entry(copy.file, copy.layout), mode);
+  if (error == 0 && ::linkat(fresh_.get(), fresh.c_str(), place.folder.get(), place.name.c_str(), 0) != 0)
+    error = errno;
+  ::unlinkat(fresh_.get(), fresh.c_str(), 0);
   return error;
 }
 
@@ -168,14 +171,13 @@ Errno Names::unlink(const std::string& path, Orphan& orphan) {
   Place place;
   if (const Errno error = find(path, place); error != 0) return error;
   Entry entry;
-  const Errno error = read_entry(place.folder.get(), place.name, entry);
-  // One whose text is damaged can be removed nevertheless.
-  if (error != 0 && error != EUCLEAN) return error;
+  // One that is damaged stays: nothing says whose data its removal would orphan.
+  if (const Errno error = read_entry(place.folder.get(), place.name, entry); error != 0) return error;
   if (entry.kind == EntryKind::directory) return EISDIR;
   if (::unlinkat(place.folder.get(), place.name.c_str(), 0) != 0) return errno;
-  orphan = {entry.file, entry.layout};
   change();
-  return 0;
+  orphan = {entry.file, entry.layout};
+  return entry.file == 0 ? 0 : copies_.remove(entry.file);
 }
 
 Errno Names::rename(const std::string& from, const std::string& to, Orphan& orphan) {
@@ -185,13 +187,23 @@ Errno Names::rename(const std::string& from, const std::string& to, Orphan& orph
   if (const Errno error = find(from, source); error != 0) return error;
   if (const Errno error = find(to, target); error != 0) return error;
   Entry moved, replaced;
-  const Errno missing = read_entry(source.folder.get(), source.name, moved);
-  if (missing != 0) return missing;
-  const bool replaces = read_entry(target.folder.get(), target.name, replaced) == 0 && replaced.file != moved.file;
-  if (::renameat(source.folder.get(), source.name.c_str(), target.folder.get(), target.name.c_str()) != 0) return errno;
-  if (replaces && replaced.kind == EntryKind::file) orphan = {replaced.file, replaced.layout};
+  if (const Errno error = read_entry(source.folder.get(), source.name, moved); error != 0) return error;
+  const Errno found = read_entry(target.folder.get(), target.name, replaced);
+  if (found == EUCLEAN) return found;
+  const bool replaces = found == 0 && replaced.kind == EntryKind::file && replaced.file != moved.file;
+  // The copy follows, so that a file that is renamed during a check has one.
+  if (moved.kind == EntryKind::file)
+    if (const Errno error = copies_.keep({moved.file, moved.layout, to}, moved.mode); error != 0) return error;
+  if (::renameat(source.folder.get(), source.name.c_str(), target.folder.get(), target.name.c_str()) != 0) {
+    const Errno error = errno;
+    if (moved.kind == EntryKind::file) copies_.keep({moved.file, moved.layout, from}, moved.mode);
+    return error;
+  }
+  if (moved.kind == EntryKind::directory) ++generation_;
   change();
-  return 0;
+  if (!replaces) return 0;
+  orphan = {replaced.file, replaced.layout};
+  return copies_.remove(replaced.file);
 }
 
 Errno Names::make_directory(const std::string& path, std::uint32_t mode) {

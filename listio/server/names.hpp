@@ -7,6 +7,7 @@
 #include "foundation/descriptor.hpp"
 #include "listio/protocol/messages.hpp"
 #include "listio/server/data_store.hpp"
+#include "listio/server/entry_copies.hpp"
 
 namespace strider::listio {
 
@@ -14,6 +15,9 @@ namespace strider::listio {
 /// number the file has and how it is spread. Paths were checked by `is_path`; symbolic links are not followed, so
 /// nothing outside can be reached. For several threads at once. All calls end with 0 or an error number: EUCLEAN where
 /// the small file is damaged.
+///
+/// Each entry has a copy by the number of its file, which is made before the file gets a name and removed after it has
+/// lost it. So data of a file without a copy are of no use to anybody, whoever renames what in the meantime.
 class Names {
  public:
   /// In `folder`, an open directory; `servers` is how many there are. std::system_error if that cannot be.
@@ -29,6 +33,15 @@ class Names {
   Errno set(const SetEntryRequest& request);
   Errno make_link(const std::string& path, const std::string& text);
   Errno read_link(const std::string& path, std::string& text) const;
+
+  // What a check of the volume asks for; see the requests.
+
+  Errno state(NamesState& state) const;
+  Errno check_entry(const std::string& path, EntryCheck& check);
+  Errno list_copies(std::uint64_t cookie, DataPage& page) const;
+  Errno check_copy(FileId file, CopyCheck& check);
+  /// EEXIST if there is nothing to repair; `now` is where it is then.
+  Errno repair(const RepairNameRequest& request, LinkText& now);
   /// Which entry is damaged, and in which way, as a sentence; empty if the name has none that is.
   std::string damage_of(const std::string& path) const;
   /// What was done to names before is on stable storage.
@@ -51,12 +64,25 @@ class Names {
   /// EUCLEAN if the entry is damaged.
   Errno look(int folder, const std::string& name, Look& look) const;
   Errno read_entry(int folder, const std::string& name, Entry& entry) const;
-  Errno create(const Place& place, const OpenRequest& request, Entry& entry);
+  Errno create(const OpenRequest& request, Entry& entry);
+  Errno link(const EntryCopy& copy, std::uint32_t mode);
+  Errno judge(const std::string& path, Place& place, Look& look) const;
+  Errno read_copy(FileId file, CopyCheck& check) const;
+  bool leads_to(const std::string& path, FileId file) const;
+  Errno replace_entry(const Place& place, FileId file, const LayoutWords& layout, std::uint32_t mode);
+  Errno rewrite_entry(const std::string& path, FileId file);
+  Errno rewrite_copy(const std::string& path);
+  Errno set_aside_entry(const std::string& path, std::string& now);
+  Errno set_aside_copy(FileId file, std::string& now);
+  Errno make_way(const std::string& path);
+  Errno restore(FileId file, std::string& now);
   void change() { ++changes_; }
 
   std::uint32_t servers_;
-  Descriptor names_, fresh_;  ///< the root, and a folder of files that have no name yet
-  std::mutex mutex_;          ///< of those who change names
+  Descriptor folder_, names_, fresh_;  ///< the server's, the root, and a folder of files that have no name yet
+  EntryCopies copies_;
+  std::mutex mutex_;  ///< of those who change names
+  std::atomic<std::uint64_t> generation_;
   /// A server that ended before may have left changes that were not synced.
   std::atomic<std::uint64_t> changes_ = 1, synced_ = 0;
 };

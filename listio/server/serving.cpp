@@ -101,6 +101,21 @@ class Worker {
   Errno name(const ReadLinkRequest& request) {
     return replying<LinkText>([&](LinkText& text) { return shelf_.names->read_link(request.path, text.text); });
   }
+  Errno name(const NamesStateRequest&) {
+    return replying<NamesState>([&](NamesState& state) { return shelf_.names->state(state); });
+  }
+  Errno name(const CheckEntryRequest& request) {
+    return replying<EntryCheck>([&](EntryCheck& check) { return shelf_.names->check_entry(request.path, check); });
+  }
+  Errno name(const ListCopiesRequest& request) {
+    return replying<DataPage>([&](DataPage& page) { return shelf_.names->list_copies(request.cookie, page); });
+  }
+  Errno name(const CheckCopyRequest& request) {
+    return replying<CopyCheck>([&](CopyCheck& check) { return shelf_.names->check_copy(request.file, check); });
+  }
+  Errno name(const RepairNameRequest& request) {
+    return replying<LinkText>([&](LinkText& now) { return shelf_.names->repair(request, now); });
+  }
   Errno name(const ListRequest& request) {
     return replying<DirectoryPage>(
         [&](DirectoryPage& page) { return shelf_.names->list(request.path, request.cookie, page); });
@@ -116,7 +131,9 @@ class Worker {
 std::optional<FileId> file_of(const Request& request) {
   return std::visit(
       []<typename Each>(const Each& each) -> std::optional<FileId> {
-        if constexpr (requires { each.file; }) return each.file;
+        if constexpr (std::is_same_v<Each, CheckCopyRequest> || std::is_same_v<Each, RepairNameRequest>)
+          return names_number;
+        else if constexpr (requires { each.file; }) return each.file;
         if constexpr (std::is_same_v<Each, StatusRequest> || std::is_same_v<Each, ListDataRequest>) return {};
         return names_number;
       },
@@ -131,7 +148,8 @@ bool is_change(const Request& request) {
                std::is_same_v<Each, RemoveDataRequest> || std::is_same_v<Each, SetDataTimeRequest> ||
                std::is_same_v<Each, UnlinkRequest> || std::is_same_v<Each, RenameRequest> ||
                std::is_same_v<Each, MakeDirectoryRequest> || std::is_same_v<Each, RemoveDirectoryRequest> ||
-               std::is_same_v<Each, SetEntryRequest> || std::is_same_v<Each, MakeLinkRequest>;
+               std::is_same_v<Each, SetEntryRequest> || std::is_same_v<Each, MakeLinkRequest> ||
+               std::is_same_v<Each, RepairNameRequest>;
       },
       request);
 }

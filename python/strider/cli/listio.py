@@ -272,8 +272,19 @@ def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
 @listio.command()
 def check(
     directory: DirectoryArgument,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="First repair damaged name entries from their copies. Entries without a copy are moved to "
+            "set-aside; nothing is deleted.",
+        ),
+    ] = False,
     remove_orphans: Annotated[
-        bool, typer.Option("--remove-orphans", help="Remove orphaned data files.")
+        bool,
+        typer.Option(
+            "--remove-orphans", help="Remove orphaned data files, unless something of the volume is damaged."
+        ),
     ] = False,
     remove_run: Annotated[
         str | None,
@@ -285,22 +296,20 @@ def check(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Check that names and data files of a volume match; exit code 1 if they do not.
+    """Check that names, copies of name entries, and data files match; exit code 1 if they do not.
 
-    The servers must be running, and no client should change the volume during the check. The check
-    also lists the files that killed runs left behind; finished and interrupted runs remove their own files.
+    The servers must be running. Clients may use the volume during the check. The check also lists the
+    files that killed runs left behind; finished and interrupted runs remove their own files.
     """
     from strider import engine as engines
     from strider import listio as volumes
-    from strider.units import format_bytes_rounded
 
     _require_started(directory)
     engine = engines.find()
     volumes.require_servers(directory / volumes.VOLUME_FILE, engine)
     names_removed = volumes.remove_run(engine, directory, remove_run) if remove_run is not None else 0
-    found = {**volumes.check(engine, directory, remove_orphans), "removed_names": names_removed}
-    orphans = len(found["orphans"])
-    is_clean = not found["problems"] and (not orphans or found["removed"])
+    found = {**volumes.check(engine, directory, remove_orphans, repair), "removed_names": names_removed}
+    is_clean = not found["problems"] and (not found["orphans"] or found["removed"])
     if is_clean:
         volumes.note_clean_check(directory)
     if json:
@@ -308,18 +317,7 @@ def check(
     else:
         if remove_run is not None:
             print(f"{remove_run}: {names_removed} files and directories removed")
-        held = format_bytes_rounded(found["bytes"])
-        names = f"{found['files']} files in {found['directories']} directories"
-        print(f"{names}, {found['data_files']} data files, {held}")
-        for problem in found["problems"]:
-            print(f"damaged: {problem}")
-        if orphans:
-            remedy = f"strider listio check {shlex.quote(str(directory))} --remove-orphans"
-            outcome = "removed" if found["removed"] else f"found: remove them with {remedy}"
-            print(f"{orphans} orphaned data files {outcome}")
-        for left in found["runs"]:
-            remedy = f"strider listio check {shlex.quote(str(directory))} --remove-run {left['run']}"
-            print(f"a killed run left {left['names']} files or trees: remove them with {remedy}")
+        _print_check(directory, found)
     if not is_clean:
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
 
@@ -356,6 +354,30 @@ def registration(
                 f"cannot draw {figure}: no registration domain could be measured", ExitCode.CANNOT_RUN
             )
         write_figure(registration_chart(drawn), figure, format_)
+
+
+def _print_check(directory: Path, found: dict[str, Any]) -> None:
+    from strider.units import format_bytes_rounded
+
+    command = f"strider listio check {shlex.quote(str(directory))}"
+    names = f"{found['files']} files in {found['directories']} directories"
+    print(f"{names}, {found['data_files']} data files, {format_bytes_rounded(found['bytes'])}")
+    for line in found["repairs"]:
+        print(f"repair: {line}")
+    for problem in found["problems"]:
+        print(f"damaged: {problem}")
+    if found["set_aside"]:
+        print(f"{found['set_aside']} damaged entries are in {directory}/server-0/set-aside")
+    if found["orphans"]:
+        outcome = f"found: remove them with {command} --remove-orphans"
+        if found["removed"]:
+            outcome = "removed"
+        elif found["kept_because"]:
+            outcome = f"kept: {found['kept_because']}"
+        print(f"{len(found['orphans'])} orphaned data files {outcome}")
+    for left in found["runs"]:
+        remedy = f"{command} --remove-run {left['run']}"
+        print(f"a killed run left {left['names']} files or trees: remove them with {remedy}")
 
 
 def _figure_format(file: Path) -> "FigureFormat":

@@ -65,16 +65,22 @@ def ask_volume(engine: Engine, file: Path) -> list[dict[str, Json]]:
     return servers
 
 
-def check(engine: Engine, directory: Path, remove_orphans: bool = False) -> dict[str, Json]:
-    """Compares the names of a volume with its data files; clients must not change it meanwhile.
+def check(
+    engine: Engine, directory: Path, remove_orphans: bool = False, repair: bool = False
+) -> dict[str, Json]:
+    """Compares the names of a volume, the copies of their entries, and its data files.
+
+    Clients may use the volume meanwhile.
 
     Args:
         engine: The engine.
         directory: The volume's.
-        remove_orphans: Whether data files of no file are removed.
+        remove_orphans: Whether data files of no file are removed, unless something is damaged
+            (`kept_because` has the reason then).
+        repair: Whether name entries are repaired first, from their copies (`repairs`).
     """
-    verb = "repair" if remove_orphans else "check"
-    found: dict[str, Json] = _ask(engine, verb, str(directory / VOLUME_FILE))
+    options = [*["--repair"] * repair, *["--remove-orphans"] * remove_orphans]
+    found: dict[str, Json] = _ask(engine, "check", str(directory / VOLUME_FILE), *options)
     return found
 
 

@@ -52,6 +52,12 @@ void parse_server(std::span<const std::byte> bytes) {
   Reason reason;
   CellState cell;
   LockHolder holder;
+  EntryCheck entry_check;
+  CopyCheck copy_check;
+  NamesState state;
+  parse_body(body, entry_check);
+  parse_body(body, copy_check);
+  parse_body(body, state);
   parse_body(body, holder);
   parse_body(body, reason);
   parse_body(body, cell);

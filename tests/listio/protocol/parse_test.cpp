@@ -42,7 +42,12 @@ std::vector<Request> all_requests() {
           FreeCellRequest{5},
           LockRequest{5, 6, LockKind::exclusive, 30000, {{0, 10}, {10, most_file_bytes - 10}}},
           FindLockRequest{5, 6, LockKind::shared, {0, most_file_bytes}},
-          CancelLockRequest{5, 6}};
+          CancelLockRequest{5, 6},
+          CheckEntryRequest{"a/b"},
+          ListCopiesRequest{19},
+          CheckCopyRequest{5},
+          NamesStateRequest{},
+          RepairNameRequest{NameRepair::restore, 7, 5, "a"}};
 }
 
 TEST(ParseTest, ReadsWhatWasWrittenAndNothingShorterOrLonger) {
@@ -114,6 +119,10 @@ TEST(ParseTest, PathsNameSomethingBeneathTheRoot) {
     EXPECT_FALSE(is_path(bad)) << bad;
   EXPECT_EQ(refusal(UnlinkRequest{"../a"}), "not a path within the volume");
   EXPECT_EQ(refusal(RenameRequest{"a", "/etc"}), "not a path within the volume");
+  EXPECT_EQ(refusal(CheckEntryRequest{"../a"}), "not a path within the volume");
+  EXPECT_EQ(refusal(RepairNameRequest{NameRepair::restore, 7, 5, "/a"}), "not a path within the volume");
+  EXPECT_EQ(refusal(RepairNameRequest{static_cast<NameRepair>(0), 7, 5, "a"}), "unknown kind of repair");
+  EXPECT_EQ(refusal(RepairNameRequest{static_cast<NameRepair>(6), 7, 5, "a"}), "unknown kind of repair");
 }
 
 TEST(ParseTest, AnotherVersionIsUnderstoodAsFarAsItsNumber) {
@@ -132,6 +141,20 @@ TEST(ParseTest, BodiesComeBackAsTheyWere) {
   DirectoryPage same_names;
   ASSERT_TRUE(parse_body(write_body(names), same_names));
   EXPECT_EQ(write_body(same_names), write_body(names));
+  const EntryCheck entry_check{EntryState::damaged, CopyState::other, entry, std::string("a\0b", 3), "why"};
+  EntryCheck same_entry_check;
+  ASSERT_TRUE(parse_body(write_body(entry_check), same_entry_check));
+  EXPECT_EQ(write_body(same_entry_check), write_body(entry_check));
+  EXPECT_FALSE(parse_body(write_body(EntryCheck{static_cast<EntryState>(3)}), same_entry_check));
+  const CopyCheck copy_check{CopyState::damaged, true, {4, 3, 65536}, "a/b"};
+  CopyCheck same_copy_check;
+  ASSERT_TRUE(parse_body(write_body(copy_check), same_copy_check));
+  EXPECT_EQ(write_body(same_copy_check), write_body(copy_check));
+  EXPECT_FALSE(parse_body(write_body(CopyCheck{CopyState::whole, true, {}, "../a"}), same_copy_check));
+  const NamesState state{7, 8};
+  NamesState same_state;
+  ASSERT_TRUE(parse_body(write_body(state), same_state));
+  EXPECT_EQ(write_body(same_state), write_body(state));
   CellState cell{5, -7}, same_cell;
   ASSERT_TRUE(parse_body(write_body(cell), same_cell));
   EXPECT_EQ(same_cell.value, -7);

@@ -104,5 +104,31 @@ TEST(NameEntryTest, FieldsAreBounded) {
   EXPECT_NE(fault("strider-listio-file 1 0123456789abcdef servers 4000000000 first 3 strip 65536\n"), "");
 }
 
+TEST(EntryCopyTest, ComesBackAsItWasWritten) {
+  for (const std::string& path :
+       {std::string("a"), std::string("a/b c\n\xff crc32c 01234567"), std::string(255, 'x')}) {
+    const EntryCopy copy{file, layout, path};
+    const auto parsed = parse_copy(write_copy(copy), 4);
+    ASSERT_TRUE(std::holds_alternative<EntryCopy>(parsed)) << path;
+    EXPECT_EQ(std::get<EntryCopy>(parsed).file, file);
+    EXPECT_EQ(std::get<EntryCopy>(parsed).layout, layout);
+    EXPECT_EQ(std::get<EntryCopy>(parsed).path, path);
+  }
+}
+
+TEST(EntryCopyTest, EveryChangeOfAByteAndOfTheLengthIsFound) {
+  const std::string whole = write_copy({file, layout, "a/b"});
+  for (std::size_t place = 0; place < whole.size(); ++place) {
+    EXPECT_TRUE(std::holds_alternative<Malformed>(parse_copy(whole.substr(0, place), 4))) << place;
+    for (int value = 0; value < 256; ++value) {
+      std::string changed = whole;
+      changed[place] = static_cast<char>(value);
+      EXPECT_EQ(std::holds_alternative<EntryCopy>(parse_copy(changed, 4)), changed == whole) << place << " " << value;
+    }
+  }
+  EXPECT_TRUE(std::holds_alternative<Malformed>(parse_copy(whole, 3))) << "the volume has fewer servers";
+  EXPECT_TRUE(std::holds_alternative<Malformed>(parse_copy(write_copy({file, layout, "../a"}), 4)));
+}
+
 }  // namespace
 }  // namespace strider::listio
