@@ -39,10 +39,11 @@ void StandIn::begin() {
 
 bool StandIn::end() {
   work_ = 0;
-  if (loop_.try_lock()) return false;
-  wake_();
-  loop_.lock();
-  return true;
+  if (!loop_.try_lock()) {
+    wake_();
+    loop_.lock();
+  }
+  return covered_ == works_;
 }
 
 /// False: it is over.
@@ -71,7 +72,10 @@ void StandIn::stand_by() {
     if (takes_long) {
       const std::lock_guard lock(loop_);
       try {
-        while (work_ == current) turn_();
+        while (work_ == current) {
+          covered_ = current;
+          turn_();
+        }
       } catch (const std::exception&) {
         return;  // the thread on duty meets the same when it is back, and has somebody to tell
       }

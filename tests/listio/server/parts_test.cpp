@@ -175,7 +175,7 @@ TEST(WorkerPoolTest, WhatAClientThatIsGoneChangesIsNotOvertaken) {
   StuckJobs stuck;
   std::atomic<int> done = 0, late = 0, elsewhere = 0;
   const auto count = [](std::atomic<int>& counter) { return [&counter] { ++counter; }; };
-  WorkerPool work(2);
+  WorkerPool work(6);
   add(work, 1, 7, stuck.job());
   work.add(9, {7, false}, stuck.job(), Deadline::max(), {});
   relieve_until(work, [&] { return stuck.begun == 2; });
@@ -226,7 +226,7 @@ TEST(StandInTest, DoesNothingWhereWorkIsShort) {
   StandIn stand_in([&] { ++turns; }, [] {});
   const StandIn::Duty duty(stand_in);
   for (int i = 0; i < 100000; ++i) others += stand_in.step_aside([] {}) ? 1 : 0;
-  EXPECT_LE(turns, others) << "taken over only where this thread was held up";
+  EXPECT_EQ(turns > 0, others > 0) << "taken over only where this thread was held up";
   EXPECT_LT(others, 1000);
 }
 
