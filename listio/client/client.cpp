@@ -357,6 +357,35 @@ void Client::remove_orphan(const CheckReport::Data& data) {
   impl_->tell("check", "", RemoveDataRequest{data.file}, data.server);
 }
 
+DataPage Client::list_data(std::uint32_t server, std::uint64_t cookie) {
+  return impl_->ask<DataPage>("list data", "", ListDataRequest{cookie}, server);
+}
+
+void Client::verify(std::span<VerifiedSlice> slices) {
+  Driver& driver = impl_->driver;
+  std::vector<std::unique_ptr<Operation>> operations;
+  const auto abandon = [&] {
+    for (const auto& operation : operations) driver.abandon(*operation);
+  };
+  try {
+    for (const VerifiedSlice& slice : slices) {
+      operations.push_back(driver.prepare("scrub", ""));
+      driver.add(*operations.back(), slice.server, slice.request);
+      driver.start(*operations.back());
+    }
+    for (std::size_t i = 0; i < slices.size(); ++i) try {
+        driver.finish(*operations[i]);
+        slices[i].found = body_of<Verified>(operations[i]->calls.front());
+      } catch (const IoError& error) {
+        if (error.details().error_number != EIO) throw;
+        slices[i].damage = error.what();
+      }
+  } catch (...) {
+    abandon();
+    throw;
+  }
+}
+
 void Client::invalidate(const Range& range) { impl_->driver.invalidate(range); }
 const MethodCosts& Client::method_costs() { return impl_->driver.method_costs(); }
 void Client::choose(Method method, std::uint64_t threshold_bytes) { impl_->driver.choose(method, threshold_bytes); }

@@ -102,6 +102,14 @@ struct CheckReport {
   std::string reason_to_keep_orphans() const;
 };
 
+/// Blocks of a data file that a server is to verify, and what it has found.
+struct VerifiedSlice {
+  std::uint32_t server = 0;
+  VerifyRequest request;
+  Verified found;
+  std::string damage;  ///< why the file cannot be verified; empty if it was
+};
+
 /// A client of a volume: moves lists of pieces between this process's memory and files that are striped over servers.
 ///
 /// Paths have no leading slash; the root is "". Lists are pairs: byte i of all memory pieces belongs to byte i of all
@@ -201,6 +209,10 @@ class Client {
   std::vector<std::string> repair(const CheckReport& report);
   /// Of a report that has no reason to keep it.
   void remove_orphan(const CheckReport::Data& data);
+  /// The next data files of a server after those before `cookie`, 0 at first.
+  DataPage list_data(std::uint32_t server, std::uint64_t cookie);
+  /// Has servers compare data with their checksums, all slices at the same time.
+  void verify(std::span<VerifiedSlice> slices);
 
   /// The program unmaps memory, or has done so: what a pin-down cache has to know unless it is watched.
   void invalidate(const Range& range);

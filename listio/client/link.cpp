@@ -12,6 +12,8 @@
 namespace strider::listio {
 namespace {
 
+constexpr const char* remedy_damaged =
+    "find all damaged files with strider listio scrub, and restore them from a backup";
 constexpr const char* remedy_lost = "check whether the server still runs (strider listio status), and read its log";
 
 /// What others are told of who holds a lock that they wait for.
@@ -169,7 +171,8 @@ void Link::hear(const Reply& reply) {
     const int error = static_cast<int>(reply.error);
     Reason reason;
     const bool has_reason = parse_body(reply.body, reason) && !reason.text.empty();
-    call.operation->fail(error, name_ + ": " + (has_reason ? reason.text : std::generic_category().message(error)), "");
+    call.operation->fail(error, name_ + ": " + (has_reason ? reason.text : std::generic_category().message(error)),
+                         has_reason && error == EIO ? remedy_damaged : "");
   }
   call.reply.assign(reply.body.begin(), reply.body.end());
   if (call.data != Call::Data::in || reply.error != 0) return finish(call);

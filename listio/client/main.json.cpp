@@ -1,4 +1,6 @@
 // strider-listio: looks after a volume, and fits what registering costs. See docs/listio.md.
+#include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -9,6 +11,7 @@
 #include "foundation/error.hpp"
 #include "listio/client/client.hpp"
 #include "listio/client/runs.hpp"
+#include "listio/client/scrub.hpp"
 
 namespace strider::listio {
 namespace {
@@ -21,6 +24,9 @@ constexpr const char* usage =
                                   compares names, the copies of their entries, and data files; repairs names from the
                                   copies, moves what has none to set-aside; removes data files without a name, unless
                                   something is damaged
+  strider-listio scrub VOLUME [BYTES_PER_S]
+                                  has servers compare all data with their checksums, while the volume is in use; at most
+                                  so many bytes per second of each server. Prints a line of progress twice a second
   strider-listio remove VOLUME RUN
                                   removes the files and trees of a run that was killed, as check names it
   strider-listio registration DOMAIN...
@@ -114,6 +120,48 @@ int print_removal(Client& client, const std::string& run) {
   return 0;
 }
 
+nlohmann::json json_of(const ScrubProgress& progress) {
+  return {{"bytes", progress.bytes},
+          {"all_bytes", progress.all_bytes},
+          {"files", progress.files},
+          {"all_files", progress.all_files}};
+}
+
+int print_scrub(Client& client, const ScrubOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point next = begin;
+  const ScrubReport report = scrub(client, options, [&](const ScrubProgress& progress) {
+    if (Clock::now() < next) return;
+    next = Clock::now() + std::chrono::milliseconds(500);
+    std::printf("%s\n", nlohmann::json{{"progress", json_of(progress)}}.dump().c_str());
+    std::fflush(stdout);
+  });
+  nlohmann::json found = nlohmann::json::array();
+  for (const ScrubFinding& finding : report.findings) {
+    nlohmann::json ranges = nlohmann::json::array();
+    for (const ByteRun& range : finding.damaged) ranges.push_back({range.offset, range.length});
+    found.push_back({{"server", finding.server},
+                     {"file", finding.file},
+                     {"path", finding.path},
+                     {"damaged", ranges},
+                     {"damage", finding.damage}});
+  }
+  const std::chrono::duration<double> elapsed = Clock::now() - begin;
+  const nlohmann::json json{
+      {"verified", json_of(report.verified)}, {"elapsed_s", elapsed.count()}, {"findings", found}};
+  std::printf("%s\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  return found.empty() ? 0 : 1;
+}
+
+std::uint64_t rate_of(const std::string& text) {
+  std::uint64_t rate = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), rate);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size())
+    throw InputError("", "'" + text + "' is not a number of bytes per second", "write digits");
+  return rate;
+}
+
 nlohmann::json json_of(const Line& line) {
   return {{"us_per_page", line.slope},
           {"us_per_page_error", line.slope_error},
@@ -152,7 +200,8 @@ int run(const std::vector<std::string>& words) {
   const bool fits = words.size() > 1 && words[0] == "registration";
   const bool removes = words.size() == 3 && words[0] == "remove";
   const bool checks = words.size() >= 2 && words[0] == "check";
-  if (words.size() != 2 && !fits && !removes && !checks) {
+  const bool scrubs = words.size() == 3 && words[0] == "scrub";
+  if (words.size() != 2 && !fits && !removes && !checks && !scrubs) {
     std::fputs(usage, help ? stdout : stderr);
     return help ? 0 : 2;
   }
@@ -162,6 +211,7 @@ int run(const std::vector<std::string>& words) {
     if (words[0] == "status") options.patience = status_patience;
     Client client(read_volume(words[1]), options);
     if (removes) return print_removal(client, words[2]);
+    if (words[0] == "scrub") return print_scrub(client, {words.size() == 3 ? rate_of(words[2]) : 0});
     if (words[0] == "status") return print_status(client);
     if (checks) return print_check(client, actions_of(std::span(words).subspan(2)));
     throw InputError("", "unknown command '" + words[0] + "'", "see --help");

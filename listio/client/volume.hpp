@@ -16,6 +16,7 @@ struct Volume {
   std::uint64_t server_bytes_per_s = 0;  ///< what each server moves at most; 0: no limit
   Secret secret{};
   VolumeState state{};
+  std::string checksums = "off";  ///< of data files, as the servers have been told: crc32c or off
 };
 
 /// InputError, which names the file, if it cannot be read or is none.

@@ -41,6 +41,7 @@ Volume read_volume(const std::string& path) {
     volume.secret = secret_of(json.at("secret").get<std::string>());
     if (json.contains("id")) volume.state.id = volume_id_of(json.at("id").get<std::string>());
     volume.state.epoch = json.value("epoch", std::uint64_t{0});
+    volume.checksums = json.value("checksums", volume.checksums);
     if (volume.servers.empty()) refuse(path, "names no servers");
     return volume;
   } catch (const nlohmann::json::parse_error& error) {
@@ -59,7 +60,8 @@ void write_volume(const std::string& path, const Volume& volume) {
                             {"server_bytes_per_s", volume.server_bytes_per_s},
                             {"secret", to_hex(volume.secret)},
                             {"id", to_hex(volume.state.id)},
-                            {"epoch", volume.state.epoch}};
+                            {"epoch", volume.state.epoch},
+                            {"checksums", volume.checksums}};
   const std::string text = json.dump(1) + "\n", fresh = path + ".new";
   ::unlink(fresh.c_str());
   Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));

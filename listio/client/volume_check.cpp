@@ -73,7 +73,7 @@ class Pass {
 
   void list_data(std::uint32_t server) {
     for_each_page<ListDataRequest>(server, [&](const DataPage::DataFile& each) {
-      data_[server].emplace(each.file, each.bytes);
+      data_[server].emplace(each.file, each);
       ++report_.data_files;
       report_.bytes += each.bytes;
     });
@@ -147,8 +147,11 @@ class Pass {
     std::vector<std::uint64_t> sizes;
     for (std::uint32_t server = 0; server < entry.layout.servers; ++server) {
       const auto found = data_[server].find(entry.file);
-      sizes.push_back(found == data_[server].end() ? 0 : found->second);
-      if (found != data_[server].end()) data_[server].erase(found);
+      sizes.push_back(found == data_[server].end() ? 0 : found->second.bytes);
+      if (found == data_[server].end()) continue;
+      const std::string problem = problem_of(found->second);
+      if (!problem.empty()) report_.problems.push_back(path + ": server " + std::to_string(server) + ": " + problem);
+      data_[server].erase(found);
     }
     try {
       Striping(entry.layout.servers, entry.layout.strip_bytes, entry.layout.first).file_bytes(sizes);
@@ -196,14 +199,22 @@ class Pass {
   void find_orphans() {
     std::map<FileId, std::vector<std::uint32_t>> left;
     for (std::uint32_t server = 0; server < data_.size(); ++server)
-      for (const auto& [file, bytes] : data_[server]) left[file].push_back(server);
+      for (const auto& [file, found] : data_[server]) left[file].push_back(server);
     for (const auto& [file, servers] : left) {
       if (ask<CopyCheck>(driver_, what, "", CheckCopyRequest{file}).state != CopyState::missing) continue;
-      for (const std::uint32_t server : servers) {
-        const auto stat = ask<DataStat>(driver_, what, "", DataStatRequest{file}, server);
-        // The client that removed the name has removed these since.
-        if (stat.bytes > 0 || stat.modified_ns != 0) report_.orphans.push_back({server, file});
-      }
+      for (const std::uint32_t server : servers)
+        if (is_left(server, file)) report_.orphans.push_back({server, file});
+    }
+  }
+
+  /// Whether the client that removed the name has not removed the data since.
+  bool is_left(std::uint32_t server, FileId file) {
+    try {
+      const auto stat = ask<DataStat>(driver_, what, "", DataStatRequest{file}, server);
+      return stat.bytes > 0 || stat.modified_ns != 0;
+    } catch (const IoError& error) {
+      if (error.details().error_number != EIO) throw;
+      return true;  // damaged data
     }
   }
 
@@ -217,7 +228,7 @@ class Pass {
   }
 
   Driver& driver_;
-  std::vector<std::map<FileId, std::uint64_t>> data_;  ///< sizes of data files that no name claims, by server
+  std::vector<std::map<FileId, DataPage::DataFile>> data_;  ///< data files that no name claims, by server
   std::vector<FileId> copies_;
   std::unordered_set<FileId> named_;
   std::vector<DamagedEntry> damaged_;
@@ -240,6 +251,19 @@ std::string done(const CheckReport::Repair& repair, const std::string& now) {
 }
 
 }  // namespace
+
+std::string problem_of(const DataPage::DataFile& file) {
+  const std::string bytes = std::to_string(file.bytes), recorded = std::to_string(file.recorded_bytes);
+  switch (file.health) {
+    case Health::sound: break;
+    case Health::missing: return "its data file is missing; it had " + recorded + " bytes";
+    case Health::too_short:
+    case Health::too_long: return "its data file has " + bytes + " bytes instead of " + recorded;
+    case Health::no_checksums: return "its data file has no checksums";
+    case Health::damaged_checksums: return "the checksums of its data file are damaged, or of another file";
+  }
+  return "";
+}
 
 CheckReport check_volume(Driver& driver) {
   CheckReport report;

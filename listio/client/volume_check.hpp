@@ -7,6 +7,9 @@
 
 namespace strider::listio {
 
+/// What is wrong with a data file, as far as its length and the header of its checksums tell; empty if nothing is.
+std::string problem_of(const DataPage::DataFile& file);
+
 /// Compares the names of the volume, the copies of their entries and the data files of all servers. Clients may use the
 /// volume: what they create, rename or remove meanwhile is neither a problem nor orphaned. IoError.
 CheckReport check_volume(Driver& driver);

@@ -205,13 +205,21 @@ struct RepairNameRequest {
   std::string path;
 };
 
+/// Some blocks of 4096 bytes of a data file are to be read and compared with their checksums.
+struct VerifyRequest {
+  static constexpr std::uint32_t most_blocks = 4096;
+  FileId file = 0;
+  std::uint64_t first = 0;  ///< block
+  std::uint32_t blocks = 0;
+};
+
 using Request =
     std::variant<ReadRequest, WriteRequest, SyncRequest, DataStatRequest, TruncateRequest, RemoveDataRequest,
                  OpenRequest, StatRequest, UnlinkRequest, RenameRequest, MakeDirectoryRequest, RemoveDirectoryRequest,
                  ListRequest, ListDataRequest, StatusRequest, SyncNamesRequest, SetEntryRequest, SetDataTimeRequest,
                  MakeLinkRequest, ReadLinkRequest, MakeCellRequest, AddToCellRequest, SetCellRequest, FreeCellRequest,
                  LockRequest, FindLockRequest, CancelLockRequest, CheckEntryRequest, ListCopiesRequest,
-                 CheckCopyRequest, NamesStateRequest, RepairNameRequest>;
+                 CheckCopyRequest, NamesStateRequest, RepairNameRequest, VerifyRequest>;
 struct NumberedRequest {
   std::uint64_t number = 0;
   Request request;
@@ -319,14 +327,31 @@ struct NamesState {
   std::uint64_t generation = 0;  ///< another one after each rename of a directory, and each start of the server
   std::uint64_t set_aside = 0;   ///< entries and copies that repairs have put aside
 };
+/// What a data file is, compared with what its checksums say of it; their values are not looked at.
+enum class Health : std::uint32_t {
+  sound = 0,
+  missing = 1,
+  too_short = 2,
+  too_long = 3,
+  no_checksums = 4,       ///< their file is missing
+  damaged_checksums = 5,  ///< the header of their file is damaged, or of another file
+};
 /// To list data and list copies; copies have no size.
 struct DataPage {
   struct DataFile {
     FileId file = 0;
     std::uint64_t bytes = 0;
+    Health health = Health::sound;
+    std::uint64_t recorded_bytes = 0;  ///< that it should have: `missing`, `too_short`, `too_long`
   };
   std::uint64_t cookie = 0;
   std::vector<DataFile> files;
+};
+/// To verify.
+struct Verified {
+  std::uint64_t end_block = 0;   ///< blocks that the file has, or checksums
+  std::uint64_t bytes = 0;       ///< that were verified
+  std::vector<ByteRun> damaged;  ///< in increasing order
 };
 struct ServerStatus {
   std::uint64_t clients = 0, buffer_bytes = 0;  ///< now
@@ -352,6 +377,7 @@ std::vector<std::byte> write_body(const EntryCheck& body);
 std::vector<std::byte> write_body(const CopyCheck& body);
 std::vector<std::byte> write_body(const NamesState& body);
 std::vector<std::byte> write_body(const DataPage& body);
+std::vector<std::byte> write_body(const Verified& body);
 std::vector<std::byte> write_body(const ServerStatus& body);
 
 }  // namespace strider::listio

@@ -10,6 +10,7 @@ namespace strider::listio {
 namespace {
 
 constexpr std::uint32_t most_servers = 65536;
+constexpr auto most_health = static_cast<std::uint32_t>(Health::damaged_checksums);
 
 template <std::size_t count>
 void take(ByteReader& in, std::array<std::byte, count>& out) {
@@ -199,6 +200,15 @@ Fault take(ByteReader& in, RepairNameRequest& request, const ProtocolLimits&) {
   request.generation = in.number<std::uint64_t>();
   request.file = in.number<FileId>();
   return take(in, request.path);
+}
+
+Fault take(ByteReader& in, VerifyRequest& request, const ProtocolLimits&) {
+  Fault fault = take(in, request.file);
+  request.first = in.number<std::uint64_t>();
+  request.blocks = in.number<std::uint32_t>();
+  if (request.blocks == 0 || request.blocks > VerifyRequest::most_blocks || request.first > most_file_bytes / 4096)
+    return "no blocks to verify, too many, or blocks beyond the largest file size";
+  return fault;
 }
 
 /// The request that is number `index` in the variant.
@@ -397,10 +407,27 @@ bool parse_body(std::span<const std::byte> bytes, DataPage& body) {
   body.cookie = in.number<std::uint64_t>();
   const auto count = in.number<std::uint32_t>();
   for (std::uint32_t i = 0; i < count && !in.rest().empty(); ++i) {
-    const auto file = in.number<FileId>();
-    body.files.push_back({file, in.number<std::uint64_t>()});
+    DataPage::DataFile file;
+    file.file = in.number<FileId>();
+    file.bytes = in.number<std::uint64_t>();
+    file.health = static_cast<Health>(std::min(in.number<std::uint32_t>(), most_health));
+    file.recorded_bytes = in.number<std::uint64_t>();
+    body.files.push_back(file);
   }
   return in.complete() && body.files.size() == count;
+}
+
+bool parse_body(std::span<const std::byte> bytes, Verified& body) {
+  ByteReader in(bytes);
+  body.end_block = in.number<std::uint64_t>();
+  body.bytes = in.number<std::uint64_t>();
+  const auto count = in.number<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count && !in.rest().empty(); ++i) {
+    ByteRun range;
+    if (take_range(in, range)) return false;
+    body.damaged.push_back(range);
+  }
+  return in.complete() && body.damaged.size() == count;
 }
 
 bool parse_body(std::span<const std::byte> bytes, ServerStatus& body) {

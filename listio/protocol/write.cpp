@@ -70,6 +70,9 @@ void put(ByteWriter& out, const Entry& entry) {
   out.number(static_cast<std::uint64_t>(entry.modified_ns));
   put(out, entry.layout);
 }
+void put(ByteWriter& out, const VerifyRequest& request) {
+  out.number(request.file).number(request.first).number(request.blocks);
+}
 
 void put(ByteWriter& out, const Hello& hello) {
   out.number(static_cast<std::uint32_t>(MessageKind::hello)).number(hello.version).number(hello.server);
@@ -174,7 +177,18 @@ std::vector<std::byte> write_body(const NamesState& body) {
 std::vector<std::byte> write_body(const DataPage& body) {
   ByteWriter out;
   out.number(body.cookie).number(static_cast<std::uint32_t>(body.files.size()));
-  for (const auto& each : body.files) out.number(each.file).number(each.bytes);
+  for (const auto& each : body.files)
+    out.number(each.file)
+        .number(each.bytes)
+        .number(static_cast<std::uint32_t>(each.health))
+        .number(each.recorded_bytes);
+  return out.take();
+}
+
+std::vector<std::byte> write_body(const Verified& body) {
+  ByteWriter out;
+  out.number(body.end_block).number(body.bytes).number(static_cast<std::uint32_t>(body.damaged.size()));
+  for (const ByteRun& range : body.damaged) out.number(range.offset).number(range.length);
   return out.take();
 }
 

@@ -1,8 +1,10 @@
 #pragma once
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 
 #include "listio/layout/byte_run.hpp"
 #include "listio/protocol/file_time.hpp"
@@ -13,7 +15,14 @@ namespace strider::listio {
 /// How a call on the store ended: 0, or the error number.
 using Errno = int;
 
-/// A server's data files: what it keeps of the files of the volume. For several threads at once.
+/// A data file is not what was written to it. The message names the data file, and the bytes as far as they are known.
+class DamagedData : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A server's data files: what it keeps of the files of the volume. For several threads at once. A store with checksums
+/// throws DamagedData instead of returning or changing bytes that do not fit them.
 class DataStore {
  public:
   struct Counters {
@@ -36,12 +45,18 @@ class DataStore {
   virtual Errno remove(FileId file) = 0;
   /// Adds the next data files to the page.
   virtual Errno list(std::uint64_t cookie, DataPage& page) = 0;
+  /// Compares blocks with their checksums. EOPNOTSUPP without checksums.
+  virtual Errno verify(const VerifyRequest&, Verified&) { return EOPNOTSUPP; }
   virtual Counters counters() const = 0;
 };
 
 /// Plain files in `folder`, an open directory: data/XX/XXXXXXXXXXXXXXXX, where XX are the last two of the 16
 /// hexadecimal digits of the file's number. std::system_error if the folder data cannot be made.
 std::unique_ptr<DataStore> make_file_store(int folder);
+/// The same, with the checksums of data/XX/XXXXXXXXXXXXXXXX in sums/XX/XXXXXXXXXXXXXXXX; for server `number` of a
+/// volume. Its destructor makes all checksums durable. What a process left that ended without that is summed again when
+/// it is used first.
+std::unique_ptr<DataStore> make_checked_store(int folder, const VolumeState& volume, std::uint32_t number);
 /// Keeps how long files are and nothing that is written, reads nothing: to measure the way there, as null-aio of
 /// OrangeFS does.
 std::unique_ptr<DataStore> make_discarding_store();

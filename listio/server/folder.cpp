@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -45,7 +46,8 @@ constexpr std::size_t most_label_bytes = 255;
 std::string text_of(const Label& label) {
   std::string text = "strider-listio-server 2 volume " + to_hex(label.volume.id) + " epoch " +
                      std::to_string(label.volume.epoch) + " number " + std::to_string(label.number) + " servers " +
-                     std::to_string(label.servers) + " crc32c ";
+                     std::to_string(label.servers) + (label.checksums == Checksums::crc32c ? " checksums crc32c" : "") +
+                     " crc32c ";
   std::array<char, 16> sum{};
   std::snprintf(sum.data(), sum.size(), "%08x\n", crc32c(std::as_bytes(std::span(text))));
   return text + sum.data();
@@ -72,6 +74,7 @@ std::optional<Label> label_of(const std::string& text, const VolumeState& of_old
       std::strlen(id.data()) != 2 * label.volume.id.size())
     return {};
   label.volume = {volume_id_of(id.data()), epoch};
+  if (text.find(" checksums crc32c ") != std::string::npos) label.checksums = Checksums::crc32c;
   return text == text_of(label) ? std::optional(label) : std::nullopt;
 }
 
@@ -93,6 +96,8 @@ bool is_empty(int parent, const char* name) {
 }
 
 }  // namespace
+
+const char* name_of(Checksums checksums) { return checksums == Checksums::crc32c ? "crc32c" : "off"; }
 
 ServerFolder::ServerFolder(const std::string& directory, const Label& label, Folder folder)
     : path_(directory + "/server-" + std::to_string(label.number)) {
@@ -136,6 +141,10 @@ void ServerFolder::check(const std::string& text, const Label& wanted, Folder fo
            "belongs to server " + std::to_string(found->number) + " of " + std::to_string(found->servers) +
                ", not to server " + std::to_string(wanted.number) + " of " + std::to_string(wanted.servers),
            "start the volume with the number of servers with which it was created, each with its own folder");
+  if (found->checksums != wanted.checksums && !is_new)
+    refuse(path_,
+           std::string("has data with checksums ") + name_of(found->checksums) + ", not " + name_of(wanted.checksums),
+           std::string("start its server with --checksums ") + name_of(found->checksums));
   if (!follows(wanted.volume, found->volume))
     refuse(path_,
            "is in the state of start " + std::to_string(found->volume.epoch) + " of the volume, whose last start was " +
@@ -143,7 +152,10 @@ void ServerFolder::check(const std::string& text, const Label& wanted, Folder fo
            "it is an old copy, or the volume file is: put back what the volume had when it was last stopped");
 }
 
-bool ServerFolder::is_unused() const { return is_empty(folder_.get(), "data") && is_empty(folder_.get(), "names"); }
+bool ServerFolder::is_unused() const {
+  return std::ranges::all_of(std::array{"data", "names", "sums"},
+                             [&](const char* name) { return is_empty(folder_.get(), name); });
+}
 
 void ServerFolder::write(const Label& label) const {
   const std::string text = text_of(label);

@@ -10,10 +10,15 @@ namespace strider::listio {
 /// Where a server may begin: anywhere, or only where it has kept something before.
 enum class Folder { any, existing };
 
-/// Whose folder it is.
+/// Whether data files have checksums.
+enum class Checksums { off, crc32c };
+const char* name_of(Checksums checksums);
+
+/// Whose folder it is, and what is kept in it.
 struct Label {
   VolumeState volume;
   std::uint32_t number = 0, servers = 1;
+  Checksums checksums = Checksums::off;
   bool operator==(const Label&) const = default;
 };
 
@@ -23,8 +28,8 @@ struct Label {
 class ServerFolder {
  public:
   /// `directory`/server-NUMBER, labelled with `label` from now on. InputError if it cannot be made or read, is of
-  /// another volume, server or number of servers, of another start than the one before `label`'s, or has a damaged
-  /// label; if another server uses it; or if it is to exist and does not. With `Folder::any`, a first
+  /// another volume, server or number of servers, with other checksums, of another start than the one before `label`'s,
+  /// or has a damaged label; if another server uses it; or if it is to exist and does not. With `Folder::any`, a first
   /// start takes a folder in which the first start of another volume has kept nothing.
   ServerFolder(const std::string& directory, const Label& label, Folder folder);
   int descriptor() const { return folder_.get(); }

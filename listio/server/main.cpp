@@ -39,6 +39,8 @@ constexpr const char* usage =
   --transport NAME        transport of the data; libfabric with its provider: ofi:tcp (cma, which also serves tcp)
   --registration DOMAIN   register communication buffers: none, uring, mlock, model (none)
   --store files|nothing   nothing: discard data, to measure transport only (files)
+  --checksums crc32c|off  checksums and lengths of data files, verified at each read; a folder with the other is refused
+                          (crc32c)
   --rate BYTES            upper limit of bytes per second, read and written together; 0: no limit (0)
   --threads N             threads that read and write files (4)
   --buffer-bytes BYTES    size of one communication buffer (1048576)
@@ -118,6 +120,12 @@ std::map<std::string, Take> options_of(ProgramOptions& program) {
          if (text != "files" && text != "nothing")
            throw InputError("--store", "--store: '" + text + "'", "choose files or nothing");
          options.keeping = text == "files" ? Keeping::files : Keeping::nothing;
+       }},
+      {"--checksums",
+       [&](const std::string& text) {
+         if (text != "crc32c" && text != "off")
+           throw InputError("--checksums", "--checksums: '" + text + "'", "choose crc32c or off");
+         options.checksums = text == "crc32c" ? Checksums::crc32c : Checksums::off;
        }},
       {"--rate", number("--rate", options.bytes_per_s)},
       {"--threads", number("--threads", options.threads)},

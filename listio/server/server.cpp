@@ -62,8 +62,10 @@ std::uint64_t bytes_of(const Request& request) {
   return bytes;
 }
 
-std::unique_ptr<DataStore> make_store(Keeping keeping, int folder) {
-  return keeping == Keeping::files ? make_file_store(folder) : make_discarding_store();
+std::unique_ptr<DataStore> make_store(const ServerOptions& options, int folder) {
+  if (options.keeping == Keeping::nothing) return make_discarding_store();
+  if (options.checksums == Checksums::off) return make_file_store(folder);
+  return make_checked_store(folder, options.volume, options.number);
 }
 
 }  // namespace
@@ -72,8 +74,9 @@ class Server::Impl final : TransportEvents {
  public:
   Impl(const ServerOptions& options, std::unique_ptr<Transport> transport)
       : options_(options),
-        folder_(options.directory, {options.volume, options.number, options.servers}, options.folder),
-        data_(make_store(options.keeping, folder_.descriptor())),
+        folder_(options.directory, {options.volume, options.number, options.servers, options.checksums},
+                options.folder),
+        data_(make_store(options, folder_.descriptor())),
         names_(options.number == 0 ? std::make_unique<Names>(folder_.descriptor(), options.servers) : nullptr),
         transport_(std::move(transport)),
         domain_(choose_domain()),

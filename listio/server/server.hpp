@@ -23,6 +23,7 @@ struct ServerOptions {
   std::string registration = "none";   ///< domain that communication buffers are registered in
   Secret secret{};
   Keeping keeping = Keeping::files;
+  Checksums checksums = Checksums::crc32c;  ///< of data that are kept in files
   Folder folder = Folder::any;
   VolumeState volume{};
   std::uint64_t bytes_per_s = 0;  ///< what it moves at most, read and written together; 0: as much as it can

@@ -1,6 +1,8 @@
 #include "listio/server/serving.hpp"
 
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
 
 namespace strider::listio {
 namespace {
@@ -34,6 +36,9 @@ class Worker {
   }
   Errno operator()(const ListDataRequest& request) {
     return replying<DataPage>([&](DataPage& page) { return shelf_.data->list(request.cookie, page); });
+  }
+  Errno operator()(const VerifyRequest& request) {
+    return replying<Verified>([&](Verified& verified) { return shelf_.data->verify(request, verified); });
   }
   Errno operator()(const StatusRequest&) {
     body = write_body(shelf_.status());
@@ -126,6 +131,13 @@ class Worker {
   std::uint64_t buffer_bytes_;
 };
 
+/// In the server's log: the first ones, which are enough to know that there is something to be found.
+void report(const DamagedData& damage) {
+  constexpr int most = 1000;
+  static std::atomic<int> reported = 0;
+  if (reported < most && reported++ < most) std::fprintf(stderr, "strider-listio-server: %s\n", damage.what());
+}
+
 }  // namespace
 
 std::optional<FileId> file_of(const Request& request) {
@@ -157,7 +169,14 @@ bool is_change(const Request& request) {
 std::vector<std::byte> serve(const Shelf& shelf, const NumberedRequest& request, std::span<std::byte> buffers,
                              std::uint64_t buffer_bytes) {
   Worker worker(shelf, buffers, buffer_bytes);
-  const Errno error = std::visit(worker, request.request);
+  Errno error = 0;
+  try {
+    error = std::visit(worker, request.request);
+  } catch (const DamagedData& damage) {
+    error = EIO;
+    worker.body = write_body(Reason{damage.what()});
+    report(damage);
+  }
   return write_message(Reply{request.number, static_cast<std::uint32_t>(error), worker.body});
 }
 

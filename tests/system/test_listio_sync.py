@@ -91,10 +91,12 @@ def syncs_of(calls: list[Call]) -> list[Call]:
 
 
 def kind(call: Call) -> str:
-    """A sync and what it is of: a data file, the folder that it is in, the folder of these, the names."""
+    """A sync and what it is of: a data file, its folder, the folder of these, the names, checksums."""
     parts = Path(call.path).parts
     below = parts[next(i for i, part in enumerate(parts) if part.startswith("server-")) + 1 :]
     what = {("data", 1): "folders", ("data", 2): "folder", ("data", 3): "file"}.get((below[0], len(below)))
+    if below[0] == "sums":
+        what = {1: "sums folders", 2: "sums folder", 3: "sums"}[len(below)]
     return f"{call.name} {what or below[0]}"
 
 
@@ -106,8 +108,11 @@ def test_a_sync_is_of_data_folder_and_names(trace: Trace, sync: str, times: int,
     mine = trace.of_server(number, calls)
     syncs = syncs_of(mine)
 
-    once = ["fdatasync file", "fsync folder"]
-    assert [kind(call) for call in syncs if kind(call) in once] == once * times
+    once = ["fdatasync file", "fsync folder", "fdatasync sums", "fsync sums folder", "fdatasync sums"]
+    # The next write makes the header dirty, and that durable.
+    assert [kind(call) for call in syncs if kind(call) in once] == (
+        [*once, *["fdatasync sums", *once] * (times - 1)] if times else []
+    )
     assert all(call.result == 0 and call.end_s <= end_s for call in syncs)
     names = [kind(call) for call in syncs if "names" in kind(call)]
     assert names == (["syncfs names"] if times and number == 0 else [])

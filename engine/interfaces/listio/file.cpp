@@ -191,6 +191,7 @@ void ListioFile::finish(const Transfer& transfer) {
 Facts ListioFile::facts() const {
   const listio::ClientCounters now = client_.counters();
   Facts facts{{"transport", volume_.transport},
+              {"checksums", client_.volume().checksums},
               {"servers", std::to_string(file_.striping.servers())},
               {"strip_bytes", std::to_string(file_.striping.strip_bytes())},
               {"calls", std::to_string(calls_)},

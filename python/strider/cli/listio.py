@@ -11,6 +11,8 @@ from strider.cli.options import JsonOption
 from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from strider.listio import Volume
     from strider.report.output.files import FigureFormat
 
@@ -73,6 +75,14 @@ RateOption = Annotated[
         show_default=False,
     ),
 ]
+ChecksumsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="crc32c|off",
+        help="Checksums of data files, verified at each read (default: the volume's; crc32c for a new one).",
+        show_default=False,
+    ),
+]
 
 listio = typer.Typer(
     help="Manage list-I/O volumes: striped files for the interface listio.",
@@ -91,6 +101,7 @@ def serve(
     ssh_server: SshServerOption = None,
     store: StoreOption = "files",
     rate: RateOption = None,
+    checksums: ChecksumsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Start the servers of a volume that do not run; return when they are ready.
@@ -107,6 +118,8 @@ def serve(
 
     if store not in ("files", "nothing"):
         raise StriderError(f'--store: unknown value "{store}": use files or nothing')
+    if checksums not in ("crc32c", "off", None):
+        raise StriderError(f'--checksums: unknown value "{checksums}": use crc32c or off')
     strip_bytes, bytes_per_s = _size("--strip", strip), _size("--rate", rate)
     named = _hosts(hosts, ssh_server, listen)
     options = ServerOptions(
@@ -118,13 +131,14 @@ def serve(
         bytes_per_s,
         hosts=named,
         program=ssh_server,
+        checksums=checksums,  # type: ignore[arg-type]
     )
     volume = start(engines.find(), directory, options).volume
     shown = shlex.quote(str(directory))
     if json:
         _print_json({"directory": str(directory), **volume.model_dump(exclude={"format", "secret"})})
         return
-    how = f"{volume.transport}, strips of {volume.strip_bytes} bytes"
+    how = f"{volume.transport}, strips of {volume.strip_bytes} bytes, checksums {volume.checksums}"
     if volume.server_bytes_per_s:
         how += f", each server limited to {format_bytes_rounded(volume.server_bytes_per_s)}/s"
     where = f" on {len(named)} host{'s' if len(named) > 1 else ''}" if named else ""
@@ -320,6 +334,83 @@ def check(
         _print_check(directory, found)
     if not is_clean:
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
+
+
+@listio.command()
+def scrub(
+    directory: DirectoryArgument,
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Bytes per second that each server verifies at most, for example 100M (default: no limit).",
+            show_default=False,
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare all data of a volume with its checksums; exit code 1 if data are damaged.
+
+    Each server reads its own data files, while clients use the volume. Names are not compared with data
+    files: see strider listio check.
+    """
+    from strider import engine as engines
+    from strider.listio import scrub as run
+    from strider.units import format_bytes_rounded
+
+    _require_started(directory)
+    progress = _scrub_progress(json)
+    found = run(engines.find(), directory, _size("--rate", rate) or 0, progress)
+    if progress:
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    findings = found["findings"]
+    if json:
+        _print_json(found)
+    else:
+        verified, elapsed_s = found["verified"], found["elapsed_s"]
+        amount = format_bytes_rounded(verified["bytes"])
+        print(f"{verified['files']} data files, {amount} verified in {elapsed_s:.1f} s")
+        for finding in findings:
+            print(f"damaged: {_damage(finding)}")
+        if not findings:
+            print("no damage found")
+    if findings:
+        raise typer.Exit(int(ExitCode.CHECK_FAILED))
+
+
+_MOST_RANGES = 8
+"""Of a damaged file that are printed."""
+
+
+def _damage(finding: dict[str, Any]) -> str:
+    """A damaged data file in words."""
+    number = f"data file {finding['file']:016x}, which no name leads to"
+    place = f"{finding['path'] or number} on server {finding['server']}"
+    if finding["damage"]:
+        return f"{place}: {finding['damage']}"
+    ranges = [f"{offset} to {offset + length - 1}" for offset, length in finding["damaged"]]
+    more = f" and {len(ranges) - _MOST_RANGES} more ranges" if len(ranges) > _MOST_RANGES else ""
+    return f"{place}: bytes {', '.join(ranges[:_MOST_RANGES])}{more}"
+
+
+def _scrub_progress(json: bool) -> "Callable[[dict[str, Any]], None] | None":
+    """Prints on a terminal how far a scrub has come, and how long it may still take."""
+    import time
+
+    from strider.units import format_bytes_rounded
+
+    if json or not sys.stderr.isatty():
+        return None
+    begin = time.monotonic()
+
+    def show(progress: dict[str, Any]) -> None:
+        done, everything = progress["bytes"], progress["all_bytes"]
+        elapsed_s = time.monotonic() - begin
+        left_s = elapsed_s * (everything - done) / done if done else 0
+        amounts = f"{format_bytes_rounded(done)} of {format_bytes_rounded(everything)}"
+        print(f"\r{amounts} verified, {left_s:.0f} s left\033[K", end="", file=sys.stderr, flush=True)
+
+    return show
 
 
 @listio.command()

@@ -34,7 +34,7 @@ from strider.listio.servers import (
     stop,
 )
 from strider.listio.temporary import MOUNT, temporary_volume, volume_above
-from strider.listio.tool import check, registration, remove_run, status
+from strider.listio.tool import check, registration, remove_run, scrub, status
 from strider.listio.volume import VOLUME_FILE, Volume, read_volume
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "require_answers",
     "require_servers",
     "restart_commands",
+    "scrub",
     "serve",
     "serve_command",
     "silent_of",

@@ -16,7 +16,15 @@ from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
 from strider.listio.hosts import HostRecord, read_hosts, spread, start_on_hosts, stop_on_hosts
 from strider.listio.tool import SERVER, program, ready_address
-from strider.listio.volume import VOLUME_FILE, Volume, choose_transport, new_id, new_secret, read_volume
+from strider.listio.volume import (
+    VOLUME_FILE,
+    Checksums,
+    Volume,
+    choose_transport,
+    new_id,
+    new_secret,
+    read_volume,
+)
 from strider.processes import Process, boot_id
 from strider.text_file import write_whole
 
@@ -53,6 +61,7 @@ class ServerOptions:
             hosts end with `stop`.
         hosts: Other hosts, as ssh knows them, over which they are spread in turn; none: all are on this one.
         program: Their program on other hosts; None for where it is on this one.
+        checksums: Of data files; None for what the volume has, or `crc32c`.
     """
 
     servers: int | None = None
@@ -64,6 +73,7 @@ class ServerOptions:
     lifetime: Lifetime = "stop"
     hosts: Sequence[str] = ()
     program: str | None = None
+    checksums: Checksums | None = None
 
 
 class ProcessRecord(BaseModel):
@@ -310,6 +320,11 @@ def _volume(directory: Path, known: Volume | None, options: ServerOptions) -> Vo
             f"{directory} is a volume of {len(known.servers)} servers, not {servers}, and its files are "
             "striped over them: remove --servers, or choose another directory"
         )
+    if known and options.checksums not in (None, known.checksums):
+        raise StriderError(
+            f"{directory} is a volume with checksums {known.checksums}, not {options.checksums}: remove "
+            "--checksums, or choose another directory"
+        )
     return Volume(
         servers=[""] * servers,
         transport=choose_transport(options.transport, "other" if options.hosts else "this"),
@@ -318,6 +333,7 @@ def _volume(directory: Path, known: Volume | None, options: ServerOptions) -> Vo
         secret=known.secret if known else new_secret(),
         id=(known.id if known else "") or new_id(),
         epoch=1 + (known.epoch if known else 0),
+        checksums=known.checksums if known else options.checksums or "crc32c",
     )
 
 
@@ -339,6 +355,7 @@ def _words(directory: Path, number: int, volume: Volume, options: ServerOptions,
         "--listen": listen,
         "--transport": volume.transport,
         "--store": options.store,
+        "--checksums": volume.checksums,
         "--rate": str(volume.server_bytes_per_s),
     }
     return [word for option in words.items() for word in option]

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 from strider.engine import Engine, Json
@@ -82,6 +83,44 @@ def check(
     options = [*["--repair"] * repair, *["--remove-orphans"] * remove_orphans]
     found: dict[str, Json] = _ask(engine, "check", str(directory / VOLUME_FILE), *options)
     return found
+
+
+def scrub(
+    engine: Engine, directory: Path, rate: int = 0, progress: Callable[[dict[str, Json]], None] | None = None
+) -> dict[str, Json]:
+    """Has the servers of a volume compare all data with their checksums, while the volume is in use.
+
+    Args:
+        engine: The engine.
+        directory: The volume's.
+        rate: Bytes per second that each server verifies at most; 0: no limit.
+        progress: Called with verified and all bytes and files, twice a second.
+
+    Returns:
+        `verified` (bytes and files), `elapsed_s`, and `findings`: for each damaged data file server, number,
+        path, damaged ranges of the file (offset and length), and what is wrong with it as a whole.
+
+    Raises:
+        StriderError: A server does not answer, or the volume has no checksums.
+    """
+    words = [str(program(engine, TOOL)), "scrub", str(directory / VOLUME_FILE), str(rate)]
+    with subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            last: dict[str, Json] = {}
+            for line in process.stdout or []:
+                last = json.loads(line)
+                if progress and "progress" in last:
+                    progress(last["progress"])
+            message = process.stderr.read().strip() if process.stderr else ""
+        except BaseException:
+            process.terminate()
+            raise
+    if process.returncode not in (ExitCode.OK, ExitCode.CHECK_FAILED):
+        code = ExitCode.BAD_INPUT if process.returncode == ExitCode.BAD_INPUT else ExitCode.CANNOT_RUN
+        raise StriderError(message or f"{TOOL} exited with status {process.returncode}", code)
+    return last
 
 
 def remove_run(engine: Engine, directory: Path, run: str) -> int:

@@ -12,6 +12,9 @@ from strider.text_file import write_whole
 VOLUME_FILE = "listio-volume.json"
 """Its name in the volume's directory, where the engine looks for it too (engine/interfaces/listio)."""
 
+Checksums = Literal["crc32c", "off"]
+"""Whether servers keep checksums of data files, and verify each read."""
+
 _YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 
 
@@ -27,6 +30,7 @@ class Volume(BaseModel):
         secret: 64 hexadecimal digits.
         id: 32 hexadecimal digits, random, by which servers and clients know the volume.
         epoch: Number of the volume's starts, which its servers and their folders have too.
+        checksums: Of its data files; volumes of older releases have none.
     """
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
@@ -39,6 +43,7 @@ class Volume(BaseModel):
     secret: str
     id: str = ""
     epoch: int = 0
+    checksums: Checksums = "off"
 
     def write(self, file: Path) -> None:
         """Replaces the file atomically, readable by the owner only."""

@@ -48,6 +48,8 @@ void parse_server(std::span<const std::byte> bytes) {
   Orphan orphan;
   DirectoryPage names;
   DataPage files;
+  Verified verified;
+  parse_body(body, verified);
   ServerStatus status;
   Reason reason;
   CellState cell;

@@ -47,7 +47,8 @@ std::vector<Request> all_requests() {
           ListCopiesRequest{19},
           CheckCopyRequest{5},
           NamesStateRequest{},
-          RepairNameRequest{NameRepair::restore, 7, 5, "a"}};
+          RepairNameRequest{NameRepair::restore, 7, 5, "a"},
+          VerifyRequest{5, 7, VerifyRequest::most_blocks}};
 }
 
 TEST(ParseTest, ReadsWhatWasWrittenAndNothingShorterOrLonger) {
@@ -167,10 +168,18 @@ TEST(ParseTest, BodiesComeBackAsTheyWere) {
   Reason reason;
   ASSERT_TRUE(parse_body(write_body(Reason{"no"}), reason));
   EXPECT_EQ(reason.text, "no");
-  std::vector<std::byte> lying = write_body(DataPage{5, {{1, 2}, {3, 4}}});
+  std::vector<std::byte> lying = write_body(DataPage{5, {{1, 2}, {3, 4, Health::too_short, 6}}});
   DataPage files;
   ASSERT_TRUE(parse_body(lying, files));
+  EXPECT_EQ(files.files[1].health, Health::too_short);
+  EXPECT_EQ(files.files[1].recorded_bytes, 6U);
   lying[8] = std::byte{0xff};  // 255 files, it says
+  Verified verified;
+  ASSERT_TRUE(parse_body(write_body(Verified{9, 8, {{4096, 4096}}}), verified));
+  EXPECT_EQ(verified.end_block, 9U);
+  EXPECT_EQ(verified.bytes, 8U);
+  EXPECT_EQ(verified.damaged, (std::vector<ByteRun>{{4096, 4096}}));
+  EXPECT_FALSE(parse_body(write_body(Verified{9, 8, {{4096, 0}}}), verified));
   DataPage too_many;
   EXPECT_FALSE(parse_body(lying, too_many));
 }

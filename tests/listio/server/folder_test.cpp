@@ -108,8 +108,17 @@ TEST_F(FolderTest, OfAnOlderReleaseGetsTheLabelOfToday) {
   expect_in(to_hex(id), label());
 }
 
+TEST_F(FolderTest, WithOtherChecksumsIsRefused) {
+  const VolumeId id = make_volume_id();
+  const Label with{{id, 1}, 0, 1, Checksums::crc32c}, without{{id, 1}, 0, 1, Checksums::off};
+  EXPECT_EQ(refusal(with), "");
+  use();
+  expect_in("has data with checksums crc32c, not off", refusal(without, Folder::existing));
+  EXPECT_EQ(refusal(with, Folder::existing), "");
+}
+
 TEST_F(FolderTest, WithADamagedLabelIsRefused) {
-  const Label wanted{{make_volume_id(), 7}, 0, 4};
+  const Label wanted{{make_volume_id(), 7}, 0, 4, Checksums::crc32c};
   EXPECT_EQ(refusal(wanted), "");
   use();
   const std::string good = label();

@@ -131,19 +131,23 @@ void use(const Service& service, const std::string& path) {
 }
 
 TEST_P(StallTest, AStuckWriteHoldsUpNobodyElse) {
-  const Service service(1, options());
-  const Stall stall(stalled);
-  Writing first(service, "stuck", stalled, 'a');
-  ASSERT_TRUE(Stall::holds(1));
-  use(service, "one");
-  // More than there are threads.
-  std::vector<std::unique_ptr<Writing>> others;
-  for (int i = 0; i < 8; ++i) others.push_back(std::make_unique<Writing>(service, "stuck", stalled, 'a'));
-  ASSERT_TRUE(Stall::holds(4));
-  use(service, "two");
-  Stall::end();
-  first.client.wait(first.ticket);
-  for (const auto& other : others) other->client.wait(other->ticket);
+  for (const Checksums checksums : {Checksums::off, Checksums::crc32c}) {
+    ServerOptions with = options();
+    with.checksums = checksums;
+    const Service service(1, with);
+    const Stall stall(stalled);
+    Writing first(service, "stuck", stalled, 'a');
+    ASSERT_TRUE(Stall::holds(1));
+    use(service, "one");
+    // More than there are threads. With checksums, writes of a file wait for each other.
+    std::vector<std::unique_ptr<Writing>> others;
+    for (int i = 0; i < 8; ++i) others.push_back(std::make_unique<Writing>(service, "stuck", stalled, 'a'));
+    ASSERT_TRUE(Stall::holds(checksums == Checksums::off ? 4 : 1));
+    use(service, "two");
+    Stall::end();
+    first.client.wait(first.ticket);
+    for (const auto& other : others) other->client.wait(other->ticket);
+  }
 }
 
 TEST_P(StallTest, AServerWithStuckWritesInManyFilesAnswers) {

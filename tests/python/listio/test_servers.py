@@ -98,6 +98,20 @@ def test_each_start_is_counted_under_the_same_id(built: Engine, directory: Path)
     assert found[0].id == found[1].id
 
 
+def test_a_volume_keeps_its_checksums(built: Engine, directory: Path) -> None:
+    assert serve(built, directory, ServerOptions(servers=1)).volume.checksums == "crc32c"
+    stop(directory)
+    with pytest.raises(StriderError, match="is a volume with checksums crc32c, not off"):
+        serve(built, directory, ServerOptions(checksums="off"))
+    assert (directory / "server-0/sums").is_dir()
+    other = directory / "other"
+    serve(built, other, ServerOptions(servers=1, checksums="off"))
+    stop(other)
+    assert not (other / "server-0/sums").exists()
+    assert serve(built, other, ServerOptions()).volume.checksums == "off"
+    stop(other)
+
+
 def start_and_stop(built: Engine, directory: Path) -> None:
     serve(built, directory, ServerOptions(servers=2))
     stop(directory)
@@ -125,7 +139,7 @@ def test_a_volume_of_an_older_release_gets_one_id_however_often_its_start_fails(
     start_and_stop(built, directory)
     volume = read_volume(directory)
     assert volume is not None
-    volume.model_copy(update={"id": "", "epoch": 0}).write(directory / VOLUME_FILE)
+    volume.model_copy(update={"id": "", "epoch": 0, "checksums": "off"}).write(directory / VOLUME_FILE)
     for number in range(2):
         label = directory / f"server-{number}" / "label"
         label.write_text(f"strider-listio-server 1 number {number} servers 2\n")

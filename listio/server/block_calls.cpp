@@ -1,0 +1,108 @@
+#include "listio/server/block_calls.hpp"
+
+#include <algorithm>
+
+#include "foundation/whole_transfer.hpp"
+
+namespace strider::listio {
+namespace {
+
+struct Part {
+  ByteRun run;
+  std::byte* memory = nullptr;
+};
+
+bool is_before(const ByteRun& a, const ByteRun& b) { return a.offset < b.offset; }
+bool overlap(const ByteRun& a, const ByteRun& b) { return a.end() > b.offset; }
+
+}  // namespace
+
+std::span<iovec> BlockCall::own_pieces() const {
+  std::span<iovec> own = pieces;
+  drop_front(own, begin - first * block_bytes);
+  for (std::uint64_t bytes = end_block() * block_bytes - end; bytes > 0;) {
+    const std::size_t part = std::min<std::uint64_t>(own.back().iov_len, bytes);
+    own.back().iov_len -= part;
+    bytes -= part;
+    if (own.back().iov_len == 0) own = own.first(own.size() - 1);
+  }
+  return own;
+}
+
+bool BlockCalls::are_apart(std::span<const ByteRun> runs) {
+  if (std::ranges::is_sorted(runs, is_before)) return std::ranges::adjacent_find(runs, overlap) == runs.end();
+  std::vector<ByteRun> sorted(runs.begin(), runs.end());
+  std::ranges::sort(sorted, is_before);
+  return std::ranges::adjacent_find(sorted, overlap) == sorted.end();
+}
+
+BlockCalls::BlockCalls(std::span<const ByteRun> runs, std::span<std::byte> buffer) {
+  std::vector<Part> parts;
+  parts.reserve(runs.size());
+  std::byte* memory = buffer.data();
+  for (const ByteRun& run : runs) {
+    parts.push_back({run, memory});
+    memory += run.length;
+  }
+  const auto by_offset = [](const Part& a, const Part& b) { return is_before(a.run, b.run); };
+  if (!std::ranges::is_sorted(parts, by_offset)) std::ranges::sort(parts, by_offset);
+  // At most: a block in part at both ends of each run, one piece for it, and three for the bytes around it. Spans of
+  // these stay good.
+  memory_ = std::make_unique_for_overwrite<std::byte[]>(2 * parts.size() * block_bytes);
+  free_ = memory_.get();
+  parts_.reserve(2 * parts.size());
+  pieces_.reserve(4 * parts.size());
+  calls_.reserve(parts.size());
+  for (const Part& part : parts) add(part.run, part.memory);
+  close();
+}
+
+void BlockCalls::add(const ByteRun& run, std::byte* memory) {
+  const std::uint64_t block = run.offset / block_bytes;
+  const bool continues = !calls_.empty() && block <= blocks_of(calls_.back().end);
+  if (!continues) {
+    if (!calls_.empty()) close();
+    const std::uint64_t begin = block * block_bytes;
+    calls_.push_back(
+        {block, 0, begin, begin, 0, {pieces_.data() + pieces_.size(), 0}, {parts_.data() + parts_.size(), 0}});
+  }
+  fill(calls_.back().end, run.offset);
+  if (!continues) calls_.back().begin = run.offset;
+  put(memory, run.length);
+  calls_.back().end = run.end();
+  calls_.back().own_bytes += run.length;
+}
+
+void BlockCalls::fill(std::uint64_t begin, std::uint64_t end) {
+  while (begin < end) {
+    const std::uint64_t block = begin / block_bytes, block_end = std::min(end, (block + 1) * block_bytes);
+    BlockCall& call = calls_.back();
+    if (call.parts.empty() || call.parts.back().block != block) {
+      parts_.push_back({block, free_});
+      free_ += block_bytes;
+      call.parts = {call.parts.data(), call.parts.size() + 1};
+    }
+    put(call.parts.back().bytes + begin % block_bytes, block_end - begin);
+    begin = block_end;
+  }
+}
+
+void BlockCalls::put(std::byte* memory, std::uint64_t bytes) {
+  BlockCall& call = calls_.back();
+  iovec* const last = call.pieces.empty() ? nullptr : &call.pieces.back();
+  if (last != nullptr && static_cast<std::byte*>(last->iov_base) + last->iov_len == memory) {
+    last->iov_len += bytes;
+    return;
+  }
+  pieces_.push_back({memory, bytes});
+  call.pieces = {call.pieces.data(), call.pieces.size() + 1};
+}
+
+void BlockCalls::close() {
+  BlockCall& call = calls_.back();
+  const std::uint64_t end = call.end;
+  fill(end, blocks_of(end) * block_bytes);
+  call.blocks = blocks_of(end) - call.first;
+}
+
+}  // namespace strider::listio

@@ -1,0 +1,191 @@
+#include "listio/server/numbered_files.hpp"
+
+#include <dirent.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <system_error>
+
+namespace strider::listio {
+namespace {
+
+constexpr rlim_t fewest_open = 8, most_open = 16384;
+constexpr std::size_t page_files = 2000;  // 28 bytes each: fits into a message
+
+std::string shard_of(FileId file) {
+  char text[8];
+  std::snprintf(text, sizeof text, "%02x", static_cast<unsigned>(file % NumberedFiles::shards));
+  return text;
+}
+
+std::string path_of(FileId file) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%02x/%016llx", static_cast<unsigned>(file % NumberedFiles::shards),
+                static_cast<unsigned long long>(file));
+  return text;
+}
+
+}  // namespace
+
+// --- open files ---
+
+std::size_t OpenFiles::files_to_keep_open() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return fewest_open;
+  return std::clamp(limit.rlim_cur / 4, fewest_open, most_open);
+}
+
+OpenFiles::Handle OpenFiles::find(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = files_.find(key);
+  if (found == files_.end()) return {};
+  order_.splice(order_.begin(), order_, found->second);
+  return found->second->second;
+}
+
+OpenFiles::Handle OpenFiles::keep(const Key& key, Descriptor descriptor) {
+  const std::lock_guard lock(mutex_);
+  const auto found = files_.find(key);
+  if (found != files_.end()) return found->second->second;  // somebody was faster
+  order_.emplace_front(key, std::make_shared<const Descriptor>(std::move(descriptor)));
+  files_[key] = order_.begin();
+  if (order_.size() > most_) close_last();
+  return order_.front().second;
+}
+
+bool OpenFiles::close_half() {
+  const std::lock_guard lock(mutex_);
+  const std::size_t kept = order_.size() / 2;
+  if (order_.empty()) return false;
+  while (order_.size() > kept) close_last();
+  return true;
+}
+
+void OpenFiles::forget(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = files_.find(key);
+  if (found == files_.end()) return;
+  order_.erase(found->second);
+  files_.erase(found);
+}
+
+void OpenFiles::close_last() {
+  files_.erase(order_.back().first);
+  order_.pop_back();
+}
+
+// --- files of a folder ---
+
+NumberedFiles::NumberedFiles(int parent, const char* name, std::shared_ptr<OpenFiles> open)
+    : name_(name), open_(std::move(open)) {
+  const bool made = ::mkdirat(parent, name, 0700) == 0;
+  if ((!made && errno != EEXIST) || (made && ::fsync(parent) != 0))
+    throw std::system_error(errno, std::generic_category(), "making the folder " + name_);
+  folder_ = Descriptor(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder_) throw std::system_error(errno, std::generic_category(), "opening the folder " + name_);
+}
+
+std::string NumberedFiles::name_of(FileId file) const { return name_ + "/" + path_of(file); }
+
+Errno NumberedFiles::open(FileId file, int flags, OpenFiles::Handle& handle) {
+  const OpenFiles::Key key{this, file};
+  handle = open_->find(key);
+  if (handle) return 0;
+  const std::string path = path_of(file);
+  const int all = flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+  Descriptor descriptor = open_path(path, all);
+  if (!descriptor && errno == ENOENT && (flags & O_CREAT) != 0) {
+    if (::mkdirat(folder_.get(), shard_of(file).c_str(), 0700) != 0 && errno != EEXIST) return errno;
+    ++shards_made_;
+    descriptor = open_path(path, all);
+  }
+  if (!descriptor) return errno;
+  handle = open_->keep(key, std::move(descriptor));
+  return 0;
+}
+
+/// Where descriptors are short, files that are open for later are closed.
+Descriptor NumberedFiles::open_path(const std::string& path, int flags) {
+  for (;;) {
+    Descriptor descriptor(::openat(folder_.get(), path.c_str(), flags, 0600));
+    if (descriptor || (errno != EMFILE && errno != ENFILE)) return descriptor;
+    const int error = errno;
+    if (!open_->close_half()) {
+      errno = error;
+      return descriptor;
+    }
+  }
+}
+
+Errno NumberedFiles::stat(FileId file, struct stat& found) const {
+  return ::fstatat(folder_.get(), path_of(file).c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0 ? errno : 0;
+}
+
+Errno NumberedFiles::sync(FileId file) {
+  OpenFiles::Handle handle;
+  const Errno error = open(file, 0, handle);
+  if (error != 0) return error == ENOENT ? 0 : error;
+  if (::fdatasync(handle->get()) != 0) return errno;
+  // That the file is there at all stands in its folder. If nothing has changed there this is next to nothing.
+  const Descriptor shard(::openat(folder_.get(), shard_of(file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!shard || ::fsync(shard.get()) != 0) return errno;
+  const std::uint64_t made = shards_made_;
+  if (made == shards_synced_) return 0;
+  if (::fsync(folder_.get()) != 0) return errno;
+  shards_synced_ = made;
+  return 0;
+}
+
+Errno NumberedFiles::set_time(FileId file, std::int64_t modified_ns) {
+  const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, time_of(modified_ns)};
+  const int done = ::utimensat(folder_.get(), path_of(file).c_str(), times.data(), AT_SYMLINK_NOFOLLOW);
+  return done != 0 && errno != ENOENT ? errno : 0;
+}
+
+Errno NumberedFiles::remove(FileId file) {
+  open_->forget({this, file});
+  return ::unlinkat(folder_.get(), path_of(file).c_str(), 0) != 0 && errno != ENOENT ? errno : 0;
+}
+
+Errno NumberedFiles::list(unsigned shard, std::vector<FileId>& files) const {
+  const int descriptor = ::openat(folder_.get(), shard_of(shard).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return errno == ENOENT ? 0 : errno;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(descriptor), ::closedir);
+  if (!folder) return errno;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    const std::string_view name = entry->d_name;
+    FileId file = 0;
+    const auto read = std::from_chars(name.data(), name.data() + name.size(), file, 16);
+    if (read.ptr == name.data() + name.size() && file != 0) files.push_back(file);
+  }
+  std::sort(files.begin(), files.end());
+  return 0;
+}
+
+DataStat data_stat_of(const struct stat& found) {
+  return {static_cast<std::uint64_t>(found.st_size), ns_of(found.st_mtim)};
+}
+
+Errno list_shards(std::uint64_t cookie, DataPage& page,
+                  const std::function<Errno(unsigned, std::vector<FileId>&)>& files,
+                  const std::function<Errno(FileId)>& add) {
+  for (auto shard = static_cast<unsigned>(cookie % NumberedFiles::shards); shard < NumberedFiles::shards; ++shard) {
+    std::vector<FileId> found;
+    if (const Errno error = files(shard, found); error != 0) return error;
+    const bool begun = cookie != 0 && shard == cookie % NumberedFiles::shards;
+    for (const FileId file : found) {
+      if (begun && file <= cookie) continue;
+      if (const Errno error = add(file); error != 0) return error;
+      page.cookie = file;
+      if (page.files.size() == page_files) return 0;
+    }
+  }
+  page.cookie = 0;
+  return 0;
+}
+
+}  // namespace strider::listio

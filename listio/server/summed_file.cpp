@@ -1,0 +1,195 @@
+#include "listio/server/summed_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+
+namespace strider::listio {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "checksums are kept as they are in memory");
+
+constexpr std::uint64_t chunk_blocks = 256;  // 1 MiB of data
+constexpr std::uint64_t page_sums = 4096 / sizeof(Sum);
+
+[[noreturn]] void fail(int error) { throw std::system_error(error, std::generic_category()); }
+[[noreturn]] void fail() { fail(errno); }
+
+void write_all(const OpenPair& open, std::span<const std::byte> bytes, std::uint64_t offset) {
+  const Transferred written = transfer_whole(bytes.size(), [&](std::uint64_t done) {
+    return moved_or_error(
+        ::pwrite(open.sums->get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done)));
+  });
+  if (written.bytes < bytes.size()) fail(written.error_number != 0 ? written.error_number : EIO);
+}
+
+}  // namespace
+
+std::uint64_t OpenPair::data_bytes() const {
+  struct stat found{};
+  if (::fstat(data->get(), &found) != 0) fail();
+  return static_cast<std::uint64_t>(found.st_size);
+}
+
+std::uint64_t OpenPair::read(std::span<iovec> pieces, std::uint64_t offset) const {
+  const Transferred got = move(::preadv, *data, pieces, offset, moved);
+  if (got.error_number != 0) fail(got.error_number);
+  for (const iovec& piece : pieces) std::memset(piece.iov_base, 0, piece.iov_len);
+  return got.bytes;
+}
+
+SummedFile::SummedFile(const SumsHeader& header, std::uint64_t data_bytes) : header_(header) {
+  if (!is_clean()) doubt(0, blocks_of(data_bytes));
+}
+
+SummedFile::SummedFile(const SumsHeader& header, const OpenPair& open) : header_(header) { write_header(open); }
+
+void SummedFile::write_header(const OpenPair& open) const { write_all(open, listio::write_header(header_), 0); }
+
+void SummedFile::load(const OpenPair& open, std::uint64_t first, std::span<Sum> sums) {
+  const auto bytes = std::as_writable_bytes(sums);
+  const Transferred got = transfer_whole(bytes.size(), [&](std::uint64_t done) {
+    return moved_or_error(::pread(open.sums->get(), bytes.data() + done, bytes.size() - done,
+                                  static_cast<off_t>(sum_offset(first) + done)));
+  });
+  if (got.error_number != 0) fail(got.error_number);
+  std::memset(bytes.data() + got.bytes, 0, bytes.size() - got.bytes);
+}
+
+void SummedFile::store(const OpenPair& open, std::uint64_t first, std::span<const Sum> sums) {
+  write_all(open, std::as_bytes(sums), sum_offset(first));
+}
+
+void SummedFile::reserve(const OpenPair& open, std::uint64_t first, std::uint64_t blocks) {
+  const std::uint64_t begin = first / page_sums, end = (first + blocks - 1) / page_sums + 1;
+  if (reserved_.size() < end) reserved_.resize(end);
+  for (std::uint64_t page = begin; page < end; ++page) {
+    if (reserved_[page]) continue;
+    const auto offset = static_cast<off_t>(sum_offset(page * page_sums));
+    // Where a file system cannot, a write finds out.
+    if (::fallocate(open.sums->get(), 0, offset, 4096) != 0 && errno != EOPNOTSUPP && errno != ENOSYS) fail();
+    reserved_[page] = true;
+  }
+}
+
+void SummedFile::soil(const OpenPair& open, std::uint64_t bytes) {
+  ++changes_;
+  if (!is_clean() && header_.bytes <= bytes) return;
+  const SumsHeader before = header_;
+  header_.state = SumsHeader::State::dirty;
+  header_.bytes = std::min(header_.bytes, bytes);
+  try {
+    write_header(open);
+    // The mark has to be there before the data change.
+    if (::fdatasync(open.sums->get()) != 0) fail();
+  } catch (const std::system_error&) {
+    header_ = before;
+    throw;
+  }
+}
+
+void SummedFile::make_clean(const OpenPair& open, std::uint64_t epoch) {
+  const SumsHeader before = header_;
+  header_.state = SumsHeader::State::clean;
+  header_.epoch = epoch;
+  header_.bytes = open.data_bytes();
+  try {
+    write_header(open);
+  } catch (const std::system_error&) {
+    header_ = before;
+    throw;
+  }
+}
+
+void SummedFile::doubt(std::uint64_t first, std::uint64_t blocks) {
+  if (in_doubt_.size() < first + blocks) in_doubt_.resize(first + blocks);
+  for (std::uint64_t block = first; block < first + blocks; ++block) {
+    if (!in_doubt_[block]) ++doubtful_;
+    in_doubt_[block] = true;
+  }
+}
+
+void SummedFile::settle(std::uint64_t first, std::uint64_t blocks) {
+  const std::uint64_t end = std::min<std::uint64_t>(first + blocks, in_doubt_.size());
+  for (std::uint64_t block = first; block < end && doubtful_ > 0; ++block) {
+    if (in_doubt_[block]) --doubtful_;
+    in_doubt_[block] = false;
+  }
+}
+
+void SummedFile::resum(const OpenPair& open, std::uint64_t first, std::uint64_t blocks) {
+  const std::uint64_t end = std::min<std::uint64_t>(first + blocks, in_doubt_.size());
+  for (std::uint64_t block = first; block < end && doubtful_ > 0; ++block) {
+    if (!in_doubt_[block]) continue;
+    std::uint64_t count = 1;
+    while (block + count < end && count < chunk_blocks && in_doubt_[block + count]) ++count;
+    sum_data(open, block, count);
+    block += count - 1;
+  }
+}
+
+void SummedFile::resum_some(const OpenPair& open, std::uint64_t most_blocks) {
+  if (is_sure()) return;
+  const auto first = std::ranges::find(in_doubt_, true) - in_doubt_.begin();
+  resum(open, static_cast<std::uint64_t>(first), most_blocks);
+}
+
+void SummedFile::sum_data(const OpenPair& open, std::uint64_t first, std::uint64_t blocks) {
+  std::vector<std::byte> data(blocks * block_bytes);
+  iovec piece{data.data(), data.size()}, left = piece;
+  open.read({&left, 1}, first * block_bytes);
+  std::vector<Sum> sums(blocks);
+  sum_blocks({&piece, 1}, sums);
+  store(open, first, sums);
+  settle(first, blocks);
+}
+
+void SummedFile::truncate(const OpenPair& open, std::uint64_t bytes) {
+  const std::uint64_t before = open.data_bytes();
+  const std::uint64_t last = bytes / block_bytes, rest = bytes % block_bytes;
+  soil(open, bytes);
+  std::vector<std::byte> block(block_bytes);
+  const iovec whole{block.data(), block.size()};
+  if (bytes < before && rest != 0) {
+    resum(open, last, 1);
+    iovec left = whole;
+    open.read({&left, 1}, last * block_bytes);
+    Sum expected = 0;
+    load(open, last, {&expected, 1});
+    compare(open, last, {&whole, 1}, {&expected, 1});
+  }
+  if (::ftruncate(open.data->get(), static_cast<off_t>(bytes)) != 0) fail();
+  if (bytes >= before) return;
+  // If this fails half-way, the checksums are made anew.
+  doubt(last, blocks_of(before) - last);
+  if (::ftruncate(open.sums->get(), static_cast<off_t>(sum_offset(blocks_of(bytes)))) != 0) fail();
+  reserved_.clear();
+  if (rest != 0) {
+    std::memset(block.data() + rest, 0, block.size() - rest);
+    Sum sum = 0;
+    sum_blocks({&whole, 1}, {&sum, 1});
+    store(open, last, {&sum, 1});
+  }
+  settle(last, in_doubt_.size() - last);
+  if (in_doubt_.size() > blocks_of(bytes)) in_doubt_.resize(blocks_of(bytes));
+}
+
+void compare(const OpenPair& open, std::uint64_t first, std::span<const iovec> pieces, std::span<const Sum> expected) {
+  std::vector<Sum> sums(expected.size());
+  sum_blocks(pieces, sums);
+  const auto [sum, wanted] = std::ranges::mismatch(sums, expected);
+  if (sum == sums.end()) return;
+  const std::uint64_t offset = (first + static_cast<std::uint64_t>(sum - sums.begin())) * block_bytes;
+  char text[64];
+  std::snprintf(text, sizeof text, "checksum %08x instead of %08x", *sum, *wanted);
+  throw DamagedData("data file " + open.name + " is damaged at bytes " + std::to_string(offset) + " to " +
+                    std::to_string(offset + block_bytes - 1) + ": " + text);
+}
+
+}  // namespace strider::listio

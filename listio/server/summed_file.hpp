@@ -1,0 +1,75 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "listio/server/block_calls.hpp"
+#include "listio/server/numbered_files.hpp"
+#include "listio/server/sums.hpp"
+
+namespace strider::listio {
+
+/// A data file and the file of its checksums, open.
+struct OpenPair {
+  OpenFiles::Handle data, sums;
+  std::string name;  ///< of the data file, for messages
+  Moved& moved;
+
+  std::uint64_t data_bytes() const;
+  /// What is beyond the end reads as 0. Returns how many bytes there were.
+  std::uint64_t read(std::span<iovec> pieces, std::uint64_t offset) const;
+};
+
+/// What a server knows of a data file and its checksums. All functions throw std::system_error with the number of the
+/// call that failed, and DamagedData. For one thread at a time, const ones for several.
+class SummedFile {
+ public:
+  /// As its header was found. Of a dirty one all checksums are in doubt: writes of a process that ended may be missing.
+  SummedFile(const SumsHeader& header, std::uint64_t data_bytes);
+  /// A new one, without data.
+  SummedFile(const SumsHeader& header, const OpenPair& open);
+
+  bool is_clean() const { return header_.state == SumsHeader::State::clean; }
+  /// Whether no checksum is in doubt.
+  bool is_sure() const { return doubtful_ == 0; }
+  /// How often it was changed.
+  std::uint64_t changes() const { return changes_; }
+
+  /// Checksums of blocks from `first` on, as they are kept.
+  static void load(const OpenPair& open, std::uint64_t first, std::span<Sum> sums);
+  void store(const OpenPair& open, std::uint64_t first, std::span<const Sum> sums);
+  /// Takes room for checksums, so that data are not changed if theirs find none.
+  void reserve(const OpenPair& open, std::uint64_t first, std::uint64_t blocks);
+
+  /// The data file is about to be changed, and will have at least `bytes` bytes of those that are durable.
+  void soil(const OpenPair& open, std::uint64_t bytes);
+  /// All data and checksums are on stable storage. What this writes is to be made durable too.
+  void make_clean(const OpenPair& open, std::uint64_t epoch);
+
+  /// Checksums do not fit data any more, or nobody knows.
+  void doubt(std::uint64_t first, std::uint64_t blocks);
+  /// The checksums of these blocks are those of their data.
+  void settle(std::uint64_t first, std::uint64_t blocks);
+  /// Sums data whose checksums are in doubt: in a range, or the first ones of the file, at most so many blocks.
+  void resum(const OpenPair& open, std::uint64_t first, std::uint64_t blocks);
+  void resum_some(const OpenPair& open, std::uint64_t most_blocks);
+
+  /// Cuts or extends both files.
+  void truncate(const OpenPair& open, std::uint64_t bytes);
+
+ private:
+  void write_header(const OpenPair& open) const;
+  void sum_data(const OpenPair& open, std::uint64_t first, std::uint64_t blocks);
+
+  SumsHeader header_;
+  std::uint64_t changes_ = 0;
+  std::vector<bool> in_doubt_;  ///< by block
+  std::uint64_t doubtful_ = 0;  ///< how many of them
+  std::vector<bool> reserved_;  ///< by page of checksums
+};
+
+/// Throws DamagedData unless the checksums of these blocks are as expected.
+void compare(const OpenPair& open, std::uint64_t first, std::span<const iovec> pieces, std::span<const Sum> expected);
+
+}  // namespace strider::listio
