@@ -15,7 +15,7 @@ namespace strider {
 
 /// An error on its way to rank 0; fixed size, so that it travels as bytes.
 struct ErrorRecord {
-  char kind[8], call[32], host[64], file[512], message[512], remedy[256];
+  char kind[8], call[32], host[64], file[512], message[512], remedy[512];
   char expected_hex[40], found_hex[40], blame[16], server[64];
   std::array<Damage, Classifier::most_causes> causes;
   std::uint32_t causes_count;

@@ -296,7 +296,7 @@ def test_the_command_line_serves_checks_and_stops(engine: Engine, tmp_path: Path
         twice = strider("serve", directory)
         assert (twice.returncode, "strider listio stop" in twice.stderr) == (3, True)
         kill(processes_of(directory)[0].pid, signal.SIGKILL)
-        again = f"strider listio stop {directory}, then strider listio serve {directory}"
+        again = f"strider listio serve {directory}"
         half = strider("status", directory)
         assert f"server 0 does not answer: Connection refused: {again}\n" in half.stdout
         (tmp_path / "s.toml").write_text(SUITE.format(count=16))
