@@ -51,7 +51,8 @@ class Scrub {
   using Place = std::pair<std::uint32_t, FileId>;
 
   Walk list(std::uint32_t server) {
-    Walk walk{.server = server};
+    Walk walk;
+    walk.server = server;
     std::uint64_t cookie = 0;
     do {
       const DataPage page = client_.list_data(server, cookie);

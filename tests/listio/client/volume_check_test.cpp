@@ -30,7 +30,9 @@ std::vector<std::byte> bytes_of(const std::string& name, std::size_t count = 200
 }
 
 void make(Client& client, const std::string& path, const std::string& content) {
-  client.write(client.open(path, Creation::exclusive, 0644, {.strip_bytes = 512}), bytes_of(content), 0);
+  Spreading spreading;
+  spreading.strip_bytes = 512;
+  client.write(client.open(path, Creation::exclusive, 0644, spreading), bytes_of(content), 0);
 }
 
 bool has(Client& client, const std::string& path, const std::string& content) {
@@ -105,7 +107,9 @@ TEST_F(VolumeCheckTest, RandomChangesOfBytesAreFoundNamedAndRepaired) {
     EXPECT_EQ(report.problems.size(), hit.size()) << all_of(report.problems);
     for (const std::string& path : paths) {
       EXPECT_EQ(names(report.problems, path), hit.contains(path)) << path << "\n" << all_of(report.problems);
-      if (hit.contains(path)) EXPECT_EQ(error_of(client_, path), EUCLEAN);
+      if (hit.contains(path)) {
+        EXPECT_EQ(error_of(client_, path), EUCLEAN);
+      }
     }
     EXPECT_TRUE(has(
         client_, *std::find_if_not(paths.begin(), paths.end(), [&](const auto& path) { return hit.contains(path); }),
@@ -215,7 +219,7 @@ class Load {
       Client client(volume_);
       std::mt19937 random(number_);
       const std::string mine = "load-" + std::to_string(number_);
-      for (const std::string& below : {"", "/x", "/y"}) client.make_directory(mine + below);
+      for (const char* const below : {"", "/x", "/y"}) client.make_directory(mine + below);
       for (; !ending_; ++rounds) round(client, random, mine);
     } catch (const std::exception& error) {
       failure = error.what();

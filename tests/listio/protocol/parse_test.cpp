@@ -146,7 +146,8 @@ TEST(ParseTest, BodiesComeBackAsTheyWere) {
   EntryCheck same_entry_check;
   ASSERT_TRUE(parse_body(write_body(entry_check), same_entry_check));
   EXPECT_EQ(write_body(same_entry_check), write_body(entry_check));
-  EXPECT_FALSE(parse_body(write_body(EntryCheck{static_cast<EntryState>(3)}), same_entry_check));
+  EXPECT_FALSE(
+      parse_body(write_body(EntryCheck{static_cast<EntryState>(3), CopyState::whole, {}, "", ""}), same_entry_check));
   const CopyCheck copy_check{CopyState::damaged, true, {4, 3, 65536}, "a/b"};
   CopyCheck same_copy_check;
   ASSERT_TRUE(parse_body(write_body(copy_check), same_copy_check));

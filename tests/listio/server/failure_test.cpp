@@ -249,7 +249,7 @@ class Stranger {
   }
   void introduce(std::uint64_t client = 0) {
     const Nonce nonce = make_nonce();
-    const auto challenge = std::get<Challenge>(ask(write_message(Hello{protocol_version, 0, nonce, client})));
+    const auto challenge = std::get<Challenge>(ask(write_message(Hello{protocol_version, 0, nonce, client, 0, ""})));
     const auto answer = ask(write_message(Proof{prove(volume_.secret, Role::client, 0, nonce, challenge.nonce)}));
     welcome = std::get<Welcome>(answer);
   }
@@ -271,7 +271,7 @@ class Stranger {
 TEST(RefusalTest, AnOldVersionIsAnsweredWithTheCurrentOne) {
   const Service service(1);
   Stranger stranger(service.volume());
-  const std::string refusal = stranger.refusal(write_message(Hello{99, 0, {}, {}}));
+  const std::string refusal = stranger.refusal(write_message(Hello{99, 0, {}, 0, 0, ""}));
   EXPECT_NE(refusal.find("the client speaks version 99 of the protocol, server 0 version " +
                          std::to_string(protocol_version)),
             std::string::npos)
@@ -282,7 +282,7 @@ TEST(RefusalTest, AnOldVersionIsAnsweredWithTheCurrentOne) {
 TEST(RefusalTest, AnotherServerThanTheOneMeant) {
   const Service service(1);
   Stranger stranger(service.volume());
-  EXPECT_NE(stranger.refusal(write_message(Hello{protocol_version, 7, {}, {}})).find("this is server 0, not 7"),
+  EXPECT_NE(stranger.refusal(write_message(Hello{protocol_version, 7, {}, 0, 0, ""})).find("this is server 0, not 7"),
             std::string::npos);
 }
 
