@@ -262,7 +262,7 @@ class CheckedStore final : public DataStore {
   }
 
   std::string text_of(const Found& found, FileId file) const {
-    const std::string data = "data file " + data_.name_of(file);
+    std::string data = "data file " + data_.name_of(file);
     const std::string bytes = std::to_string(found.recorded_bytes());
     switch (found.health) {
       case Health::missing: return data + " is missing; it had " + bytes + " bytes";
