@@ -180,7 +180,7 @@ def _exit_code(job: "Job") -> int:
     if not has_run(job):
         return int(ExitCode.CANNOT_RUN)
     code = int(read_json(job.run / "run.json").get("exit_code", ExitCode.CANNOT_RUN))
-    is_failed = not _is_complete(job.run) and job.complaint()[0]
+    is_failed = not _is_complete(job.run) and job.complaint()[0] == len(job.record.numbers)  # its last part
     return code or int(ExitCode.CANNOT_RUN if is_failed else ExitCode.OK)
 
 
