@@ -77,13 +77,14 @@ class Collection {
       if (nodes[rank] == mine) row.add_intervals(take_from(static_cast<int>(rank)));
     if (rank_ != 0) return send(std::span(row.intervals), 0, timeline_tag, task_.communicator, waiting_);
     NodeRows<TimelineRow> rows;
+    rows.add(row, row.mean_latency_ns());
     std::vector<bool> has_row(context_.nodes.count);
-    for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    has_row[nodes[0]] = true;
+    for (std::size_t rank = 1; rank < nodes.size(); ++rank) {
       if (has_row[nodes[rank]]) continue;
       has_row[nodes[rank]] = true;
-      if (rank > 0) row = row_of({}, nodes[rank], take_from(static_cast<int>(rank)));
-      const double latency_ns = row.mean_latency_ns();
-      rows.add(std::move(row), latency_ns);
+      const TimelineRow theirs = row_of({}, nodes[rank], take_from(static_cast<int>(rank)));
+      rows.add(theirs, theirs.mean_latency_ns());
     }
     for (const TimelineRow& each : rows.take()) write(each);
   }
