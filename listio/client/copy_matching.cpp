@@ -1,7 +1,5 @@
 #include "listio/client/copy_matching.hpp"
 
-#include <array>
-#include <cstdio>
 #include <map>
 #include <string_view>
 #include <unordered_map>
@@ -13,12 +11,6 @@ constexpr std::size_t digits = 16, group = 4, fewest_equal = 12;
 constexpr std::size_t digits_begin = std::string_view("strider-listio-file 2 ").size();
 
 using Places = std::vector<std::optional<std::size_t>>;
-
-std::string digits_of(FileId file) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(file));
-  return text.data();
-}
 
 /// Where an entry has the number of its file.
 std::string_view number_in(const std::string& text) {

@@ -10,7 +10,6 @@
 namespace strider::listio {
 namespace {
 
-constexpr std::uint64_t block_bytes = 4096;
 constexpr std::uint64_t slices_per_s = 10;  // of a server with a limited rate
 
 using Clock = std::chrono::steady_clock;

@@ -1,8 +1,6 @@
 #include "listio/client/volume_check.hpp"
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <system_error>
@@ -17,12 +15,6 @@ namespace {
 
 constexpr int tries = 3;
 constexpr const char* what = "check";
-
-std::string digits_of(FileId file) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(file));
-  return text.data();
-}
 
 /// Files of which something is to be made good, in one line.
 struct Many {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "listio/layout/byte_run.hpp"
+#include "listio/protocol/file_id.hpp"
 
 namespace strider::listio {
 
@@ -28,9 +29,6 @@ struct VolumeState {
   std::uint64_t epoch = 0;  ///< one more with each start of the volume
   bool operator==(const VolumeState&) const = default;
 };
-
-/// A file, whatever it is called; never 0.
-using FileId = std::uint64_t;
 
 /// A counter of a volume, on server 0; never 0.
 using CellId = std::uint64_t;
@@ -205,7 +203,10 @@ struct RepairNameRequest {
   std::string path;
 };
 
-/// Some blocks of 4096 bytes of a data file are to be read and compared with their checksums.
+/// Bytes that a checksum covers, from a multiple of it on.
+inline constexpr std::uint64_t block_bytes = 4096;
+
+/// Some blocks of a data file are to be read and compared with their checksums.
 struct VerifyRequest {
   static constexpr std::uint32_t most_blocks = 4096;
   FileId file = 0;

@@ -3,16 +3,12 @@
 #include <algorithm>
 
 #include "foundation/whole_transfer.hpp"
+#include "listio/server/run_parts.hpp"
 
 namespace strider::listio {
 namespace {
 
-struct Part {
-  ByteRun run;
-  std::byte* memory = nullptr;
-};
-
-bool is_before(const ByteRun& a, const ByteRun& b) { return a.offset < b.offset; }
+bool begins_before(const ByteRun& a, const ByteRun& b) { return a.offset < b.offset; }
 bool overlap(const ByteRun& a, const ByteRun& b) { return a.end() > b.offset; }
 
 }  // namespace
@@ -30,22 +26,15 @@ std::span<iovec> BlockCall::own_pieces() const {
 }
 
 bool BlockCalls::are_apart(std::span<const ByteRun> runs) {
-  if (std::ranges::is_sorted(runs, is_before)) return std::ranges::adjacent_find(runs, overlap) == runs.end();
+  if (std::ranges::is_sorted(runs, begins_before)) return std::ranges::adjacent_find(runs, overlap) == runs.end();
   std::vector<ByteRun> sorted(runs.begin(), runs.end());
-  std::ranges::sort(sorted, is_before);
+  std::ranges::sort(sorted, begins_before);
   return std::ranges::adjacent_find(sorted, overlap) == sorted.end();
 }
 
 BlockCalls::BlockCalls(std::span<const ByteRun> runs, std::span<std::byte> buffer) {
-  std::vector<Part> parts;
-  parts.reserve(runs.size());
-  std::byte* memory = buffer.data();
-  for (const ByteRun& run : runs) {
-    parts.push_back({run, memory});
-    memory += run.length;
-  }
-  const auto by_offset = [](const Part& a, const Part& b) { return is_before(a.run, b.run); };
-  if (!std::ranges::is_sorted(parts, by_offset)) std::ranges::sort(parts, by_offset);
+  std::vector<RunPart> parts = parts_of(runs, buffer);
+  if (!std::ranges::is_sorted(parts, is_before)) std::ranges::sort(parts, is_before);
   // At most: a block in part at both ends of each run, one piece for it, and three for the bytes around it. Spans of
   // these stay good.
   memory_ = std::make_unique_for_overwrite<std::byte[]>(2 * parts.size() * block_bytes);
@@ -53,7 +42,7 @@ BlockCalls::BlockCalls(std::span<const ByteRun> runs, std::span<std::byte> buffe
   parts_.reserve(2 * parts.size());
   pieces_.reserve(4 * parts.size());
   calls_.reserve(parts.size());
-  for (const Part& part : parts) add(part.run, part.memory);
+  for (const RunPart& part : parts) add(part.run, part.memory);
   close();
 }
 
@@ -88,14 +77,7 @@ void BlockCalls::fill(std::uint64_t begin, std::uint64_t end) {
 }
 
 void BlockCalls::put(std::byte* memory, std::uint64_t bytes) {
-  BlockCall& call = calls_.back();
-  iovec* const last = call.pieces.empty() ? nullptr : &call.pieces.back();
-  if (last != nullptr && static_cast<std::byte*>(last->iov_base) + last->iov_len == memory) {
-    last->iov_len += bytes;
-    return;
-  }
-  pieces_.push_back({memory, bytes});
-  call.pieces = {call.pieces.data(), call.pieces.size() + 1};
+  add_piece(pieces_, calls_.back().pieces, memory, bytes);
 }
 
 void BlockCalls::close() {

@@ -15,6 +15,7 @@
 #include "listio/server/block_calls.hpp"
 #include "listio/server/data_store.hpp"
 #include "listio/server/numbered_files.hpp"
+#include "listio/server/shards.hpp"
 #include "listio/server/summed_file.hpp"
 #include "listio/server/sums.hpp"
 
@@ -194,7 +195,7 @@ class CheckedStore final : public DataStore {
     return entry;
   }
 
-  /// Forgets files that nobody uses, and that are found again as they are.
+  /// Forgets clean files that are not in use: their headers have all that is known of them.
   void make_room() {
     std::erase_if(entries_, [](const auto& each) {
       const auto& [file, entry] = each;

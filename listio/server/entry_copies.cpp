@@ -1,49 +1,35 @@
 #include "listio/server/entry_copies.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <memory>
+#include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "foundation/whole_transfer.hpp"
+#include "listio/server/shards.hpp"
 #include "listio/server/small_files.hpp"
 
 namespace strider::listio {
 namespace {
 
-constexpr unsigned shards = 256;
-constexpr std::size_t page_files = 2000;  // 16 bytes each: fits into a message
-
-std::string shard_of(FileId file) {
-  std::array<char, 8> text{};
-  std::snprintf(text.data(), text.size(), "%02x", static_cast<unsigned>(file % shards));
-  return text.data();
-}
-
-std::string path_of(FileId file) { return shard_of(file) + "/" + digits_of(file); }
-
 /// The files that have a copy in a shard, in order.
 Errno list_shard(int entries, unsigned shard, std::vector<FileId>& files) {
-  Descriptor descriptor(::openat(entries, shard_of(shard).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!descriptor) return errno == ENOENT ? 0 : errno;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(descriptor.get()), ::closedir);
-  if (!folder) return errno;
-  descriptor.release();
-  while (const dirent* entry = ::readdir(folder.get())) {
-    const std::string_view name = entry->d_name;
+  Descriptor folder(::openat(entries, shard_name(shard).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return errno == ENOENT ? 0 : errno;
+  const Errno error = each_name(std::move(folder), [&](std::string_view name) {
     FileId file = 0;
     const auto read = std::from_chars(name.data(), name.data() + name.size(), file, 16);
-    if (read.ec == std::errc{} && file != 0 && name == digits_of(file) && file % shards == shard) files.push_back(file);
-  }
+    if (read.ec == std::errc{} && file != 0 && name == digits_of(file) && shard_number(file) == shard)
+      files.push_back(file);
+  });
+  if (error != 0) return error;
   std::sort(files.begin(), files.end());
   return 0;
 }
@@ -54,12 +40,13 @@ EntryCopies::EntryCopies(int folder, int fresh, std::uint32_t servers)
     : entries_(make_folder(folder, "entries")), fresh_(fresh), servers_(servers) {}
 
 Errno EntryCopies::keep(const EntryCopy& copy, std::uint32_t mode) {
-  const std::string fresh = digits_of(copy.file) + ".copy", text = write_copy(copy), path = path_of(copy.file);
+  const std::string fresh = digits_of(copy.file) + ".copy", text = write_copy(copy), path = shard_path(copy.file);
   if (const Errno error = write_file(fresh_, fresh, text, mode); error != 0) return error;
   if (::renameat(fresh_, fresh.c_str(), entries_.get(), path.c_str()) == 0) return 0;
   Errno error = errno;
   if (error == ENOENT) {
-    const bool made = ::mkdirat(entries_.get(), shard_of(copy.file).c_str(), 0700) == 0 || errno == EEXIST;
+    const bool made =
+        ::mkdirat(entries_.get(), shard_name(shard_number(copy.file)).c_str(), 0700) == 0 || errno == EEXIST;
     error = made && ::renameat(fresh_, fresh.c_str(), entries_.get(), path.c_str()) == 0 ? 0 : errno;
   }
   if (error != 0) ::unlinkat(fresh_, fresh.c_str(), 0);
@@ -67,12 +54,12 @@ Errno EntryCopies::keep(const EntryCopy& copy, std::uint32_t mode) {
 }
 
 Errno EntryCopies::remove(FileId file) {
-  return ::unlinkat(entries_.get(), path_of(file).c_str(), 0) != 0 && errno != ENOENT ? errno : 0;
+  return ::unlinkat(entries_.get(), shard_path(file).c_str(), 0) != 0 && errno != ENOENT ? errno : 0;
 }
 
 Errno EntryCopies::read(FileId file, EntryCopy& copy, std::uint32_t& mode) const {
   const Descriptor open(
-      ::openat(entries_.get(), path_of(file).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+      ::openat(entries_.get(), shard_path(file).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!open) return errno;
   struct stat found{};
   if (::fstat(open.get(), &found) != 0) return errno;
@@ -88,23 +75,17 @@ Errno EntryCopies::read(FileId file, EntryCopy& copy, std::uint32_t& mode) const
 }
 
 Errno EntryCopies::list(std::uint64_t cookie, DataPage& page) const {
-  for (auto shard = static_cast<unsigned>(cookie % shards); shard < shards; ++shard) {
-    std::vector<FileId> files;
-    if (const Errno error = list_shard(entries_.get(), shard, files); error != 0) return error;
-    const bool begun = cookie != 0 && shard == cookie % shards;
-    for (const FileId file : files) {
-      if (begun && file <= cookie) continue;
-      page.files.push_back({file, 0});
-      page.cookie = file;
-      if (page.files.size() == page_files) return 0;
-    }
-  }
-  page.cookie = 0;
-  return 0;
+  return list_shards(
+      cookie, page,
+      [&](unsigned shard, std::vector<FileId>& files) { return list_shard(entries_.get(), shard, files); },
+      [&](FileId file) {
+        page.files.push_back({file, 0});
+        return 0;
+      });
 }
 
 Errno EntryCopies::move_out(FileId file, int folder, const std::string& name) {
-  return ::renameat(entries_.get(), path_of(file).c_str(), folder, name.c_str()) != 0 ? errno : 0;
+  return ::renameat(entries_.get(), shard_path(file).c_str(), folder, name.c_str()) != 0 ? errno : 0;
 }
 
 }  // namespace strider::listio

@@ -6,6 +6,7 @@
 #include "listio/server/data_store.hpp"
 #include "listio/server/file_calls.hpp"
 #include "listio/server/numbered_files.hpp"
+#include "listio/server/shards.hpp"
 
 namespace strider::listio {
 namespace {

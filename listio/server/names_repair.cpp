@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cerrno>
-#include <memory>
 
 #include "listio/server/names.hpp"
 #include "listio/server/small_files.hpp"
@@ -21,11 +20,7 @@ constexpr std::size_t most_kept_name = 200;  // a number follows it
 Errno count_files(int parent, const char* name, std::uint64_t& count) {
   Descriptor descriptor(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!descriptor) return errno == ENOENT ? 0 : errno;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(descriptor.get()), ::closedir);
-  if (!folder) return errno;
-  (void)descriptor.release();  // the stream closes it
-  while (const dirent* const entry = ::readdir(folder.get())) count += entry->d_name[0] != '.' ? 1 : 0;
-  return 0;
+  return each_name(std::move(descriptor), [&](std::string_view entry) { count += entry[0] != '.' ? 1 : 0; });
 }
 
 Errno open_folder(int parent, const char* name, Descriptor& folder) {

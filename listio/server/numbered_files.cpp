@@ -1,33 +1,22 @@
 #include "listio/server/numbered_files.hpp"
 
-#include <dirent.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
+#include <string_view>
 #include <system_error>
+#include <utility>
+
+#include "listio/server/shards.hpp"
+#include "listio/server/small_files.hpp"
 
 namespace strider::listio {
 namespace {
 
 constexpr rlim_t fewest_open = 8, most_open = 16384;
-constexpr std::size_t page_files = 2000;  // 28 bytes each: fits into a message
-
-std::string shard_of(FileId file) {
-  char text[8];
-  std::snprintf(text, sizeof text, "%02x", static_cast<unsigned>(file % NumberedFiles::shards));
-  return text;
-}
-
-std::string path_of(FileId file) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%02x/%016llx", static_cast<unsigned>(file % NumberedFiles::shards),
-                static_cast<unsigned long long>(file));
-  return text;
-}
 
 }  // namespace
 
@@ -50,7 +39,7 @@ OpenFiles::Handle OpenFiles::find(const Key& key) {
 OpenFiles::Handle OpenFiles::keep(const Key& key, Descriptor descriptor) {
   const std::lock_guard lock(mutex_);
   const auto found = files_.find(key);
-  if (found != files_.end()) return found->second->second;  // somebody was faster
+  if (found != files_.end()) return found->second->second;  // another thread opened it first
   order_.emplace_front(key, std::make_shared<const Descriptor>(std::move(descriptor)));
   files_[key] = order_.begin();
   if (order_.size() > most_) close_last();
@@ -89,17 +78,17 @@ NumberedFiles::NumberedFiles(int parent, const char* name, std::shared_ptr<OpenF
   if (!folder_) throw std::system_error(errno, std::generic_category(), "opening the folder " + name_);
 }
 
-std::string NumberedFiles::name_of(FileId file) const { return name_ + "/" + path_of(file); }
+std::string NumberedFiles::name_of(FileId file) const { return name_ + "/" + shard_path(file); }
 
 Errno NumberedFiles::open(FileId file, int flags, OpenFiles::Handle& handle) {
   const OpenFiles::Key key{this, file};
   handle = open_->find(key);
   if (handle) return 0;
-  const std::string path = path_of(file);
+  const std::string path = shard_path(file);
   const int all = flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW;
   Descriptor descriptor = open_path(path, all);
   if (!descriptor && errno == ENOENT && (flags & O_CREAT) != 0) {
-    if (::mkdirat(folder_.get(), shard_of(file).c_str(), 0700) != 0 && errno != EEXIST) return errno;
+    if (::mkdirat(folder_.get(), shard_name(shard_number(file)).c_str(), 0700) != 0 && errno != EEXIST) return errno;
     ++shards_made_;
     descriptor = open_path(path, all);
   }
@@ -122,7 +111,7 @@ Descriptor NumberedFiles::open_path(const std::string& path, int flags) {
 }
 
 Errno NumberedFiles::stat(FileId file, struct stat& found) const {
-  return ::fstatat(folder_.get(), path_of(file).c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0 ? errno : 0;
+  return ::fstatat(folder_.get(), shard_path(file).c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0 ? errno : 0;
 }
 
 Errno NumberedFiles::sync(FileId file) {
@@ -131,7 +120,8 @@ Errno NumberedFiles::sync(FileId file) {
   if (error != 0) return error == ENOENT ? 0 : error;
   if (::fdatasync(handle->get()) != 0) return errno;
   // That the file is there at all stands in its folder. If nothing has changed there this is next to nothing.
-  const Descriptor shard(::openat(folder_.get(), shard_of(file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor shard(
+      ::openat(folder_.get(), shard_name(shard_number(file)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!shard || ::fsync(shard.get()) != 0) return errno;
   const std::uint64_t made = shards_made_;
   if (made == shards_synced_) return 0;
@@ -142,50 +132,30 @@ Errno NumberedFiles::sync(FileId file) {
 
 Errno NumberedFiles::set_time(FileId file, std::int64_t modified_ns) {
   const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, time_of(modified_ns)};
-  const int done = ::utimensat(folder_.get(), path_of(file).c_str(), times.data(), AT_SYMLINK_NOFOLLOW);
+  const int done = ::utimensat(folder_.get(), shard_path(file).c_str(), times.data(), AT_SYMLINK_NOFOLLOW);
   return done != 0 && errno != ENOENT ? errno : 0;
 }
 
 Errno NumberedFiles::remove(FileId file) {
   open_->forget({this, file});
-  return ::unlinkat(folder_.get(), path_of(file).c_str(), 0) != 0 && errno != ENOENT ? errno : 0;
+  return ::unlinkat(folder_.get(), shard_path(file).c_str(), 0) != 0 && errno != ENOENT ? errno : 0;
 }
 
 Errno NumberedFiles::list(unsigned shard, std::vector<FileId>& files) const {
-  const int descriptor = ::openat(folder_.get(), shard_of(shard).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return errno == ENOENT ? 0 : errno;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(descriptor), ::closedir);
-  if (!folder) return errno;
-  while (const dirent* entry = ::readdir(folder.get())) {
-    const std::string_view name = entry->d_name;
+  Descriptor folder(::openat(folder_.get(), shard_name(shard).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return errno == ENOENT ? 0 : errno;
+  const Errno error = each_name(std::move(folder), [&](std::string_view name) {
     FileId file = 0;
     const auto read = std::from_chars(name.data(), name.data() + name.size(), file, 16);
     if (read.ptr == name.data() + name.size() && file != 0) files.push_back(file);
-  }
+  });
+  if (error != 0) return error;
   std::sort(files.begin(), files.end());
   return 0;
 }
 
 DataStat data_stat_of(const struct stat& found) {
   return {static_cast<std::uint64_t>(found.st_size), ns_of(found.st_mtim)};
-}
-
-Errno list_shards(std::uint64_t cookie, DataPage& page,
-                  const std::function<Errno(unsigned, std::vector<FileId>&)>& files,
-                  const std::function<Errno(FileId)>& add) {
-  for (auto shard = static_cast<unsigned>(cookie % NumberedFiles::shards); shard < NumberedFiles::shards; ++shard) {
-    std::vector<FileId> found;
-    if (const Errno error = files(shard, found); error != 0) return error;
-    const bool begun = cookie != 0 && shard == cookie % NumberedFiles::shards;
-    for (const FileId file : found) {
-      if (begun && file <= cookie) continue;
-      if (const Errno error = add(file); error != 0) return error;
-      page.cookie = file;
-      if (page.files.size() == page_files) return 0;
-    }
-  }
-  page.cookie = 0;
-  return 0;
 }
 
 }  // namespace strider::listio

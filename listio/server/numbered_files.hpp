@@ -59,8 +59,6 @@ class OpenFiles {
 /// file's number. For several threads at once.
 class NumberedFiles {
  public:
-  static constexpr unsigned shards = 256;
-
   /// In the open directory `parent`. std::system_error if the folder cannot be made.
   NumberedFiles(int parent, const char* name, std::shared_ptr<OpenFiles> open);
 
@@ -105,10 +103,5 @@ Transferred move(const Vectored& vectored, const Descriptor& file, std::span<iov
 
 /// Of a data file that is there.
 DataStat data_stat_of(const struct stat& found);
-/// Collects the next files of all shards, by shard, and by number in each: `files(shard, list)` lists one,
-/// `add(file)` adds one to the page. The cookie is the last file.
-Errno list_shards(std::uint64_t cookie, DataPage& page,
-                  const std::function<Errno(unsigned, std::vector<FileId>&)>& files,
-                  const std::function<Errno(FileId)>& add);
 
 }  // namespace strider::listio

@@ -1,13 +1,13 @@
 #include "listio/server/small_files.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
+#include <memory>
 #include <system_error>
 
 namespace strider::listio {
@@ -19,12 +19,6 @@ Errno make_file_id(FileId& file) {
   return 0;
 }
 
-std::string digits_of(FileId file) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(file));
-  return text.data();
-}
-
 Descriptor make_folder(int folder, const char* name) {
   const bool made = ::mkdirat(folder, name, 0700) == 0;
   if ((!made && errno != EEXIST) || (made && ::fsync(folder) != 0))
@@ -32,6 +26,17 @@ Descriptor make_folder(int folder, const char* name) {
   Descriptor descriptor(::openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!descriptor) throw std::system_error(errno, std::generic_category(), name);
   return descriptor;
+}
+
+Errno each_name(Descriptor directory, const std::function<void(std::string_view)>& take) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(directory.get()), ::closedir);
+  if (!stream) return errno;
+  (void)directory.release();  // the stream closes it
+  while (const dirent* const entry = ::readdir(stream.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") take(name);
+  }
+  return 0;
 }
 
 Errno write_file(int folder, const std::string& name, const std::string& text, std::uint32_t mode) {

@@ -1,5 +1,7 @@
 #pragma once
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "foundation/descriptor.hpp"
 #include "listio/protocol/messages.hpp"
@@ -10,11 +12,11 @@ namespace strider::listio {
 /// A random number: so nobody has to keep count, nor to find out what was the last one. 0, or the error number.
 Errno make_file_id(FileId& file);
 
-/// The 16 hexadecimal digits of a file's number.
-std::string digits_of(FileId file);
-
 /// Opens a folder in another one, which has it on stable storage if it is new. std::system_error if that cannot be.
 Descriptor make_folder(int folder, const char* name);
+
+/// Passes the name of each entry of an open directory but "." and ".." on, in no order. 0, or the error number.
+Errno each_name(Descriptor directory, const std::function<void(std::string_view)>& take);
 
 /// Makes or replaces a small file, which others do not see yet. 0, or the error number.
 Errno write_file(int folder, const std::string& name, const std::string& text, std::uint32_t mode);

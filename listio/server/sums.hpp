@@ -11,9 +11,6 @@
 
 namespace strider::listio {
 
-/// Bytes that a checksum covers, from a multiple of it on.
-inline constexpr std::uint64_t block_bytes = 4096;
-
 /// Blocks that `bytes` bytes from the begin of a file fill, the last one maybe in part.
 constexpr std::uint64_t blocks_of(std::uint64_t bytes) { return (bytes + block_bytes - 1) / block_bytes; }
 

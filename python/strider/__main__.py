@@ -53,10 +53,12 @@ def _interrupted() -> int:
 
 def _flush() -> None:
     """Flushes the standard streams; discards buffered output if the pipe is closed."""
+    from strider.cli import discard_output
+
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
 
 
 if __name__ == "__main__":

@@ -134,14 +134,14 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"strider: error: {in_words(error)}", file=sys.stderr)
         return int(ExitCode.CANNOT_RUN)
     except BrokenPipeError:
-        return _discard_output()
+        return discard_output()
     except OSError as error:
         # Fallback for errors that no verb reports itself.
         print(f"strider: {printable(in_words(error))}", file=sys.stderr)
         return int(ExitCode.CANNOT_RUN)
     except SystemExit as exit_:
         if isinstance(exit_.__context__, BrokenPipeError):  # click makes it an exit with 1
-            return _discard_output()
+            return discard_output()
         if exit_.code == _INTERRUPTED:
             print("strider: interrupted", file=sys.stderr)
             return int(ExitCode.CANNOT_RUN)
@@ -149,7 +149,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _discard_output() -> int:
+def discard_output() -> int:
     """The reader (head, less) has closed the pipe: discards what Python would still write at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

@@ -78,41 +78,29 @@ def simulate(
         StriderError: The run cannot be started.
     """
     watching = watching or Watching()
-    with rank_rows(watching.per_rank):
-        return _simulate(checked, engine, launcher, store, display, interrupted, watching)
-
-
-def _simulate(
-    checked: CheckedPlan,
-    engine: Engine,
-    launcher: Launcher,
-    store: Path,
-    display: Display,
-    interrupted: Interruptions,
-    watching: Watching,
-) -> Outcome:
     plan = checked.suite.plan
     processes = _processes_for(plan)
     started = datetime.now(UTC)
     run = rundir.new_run_id(plan.suite.name, started)
     display = Expendable(display)
-    store.mkdir(parents=True, exist_ok=True)
-    info = run_info(checked, engine, launcher, store.absolute(), started, run, watching.per_rank)
-    info |= {"launcher": launcher.command(processes), "simulated": {"processes": processes}}
-    text = checked.suite.document.text
-    directory = rundir.create(store, run, plan.to_json(), text, engine.description, info)
-    state = RunState(planned_phases(checked), time_limit_s=plan.time_limit_s)
-    try:
-        directory.events.touch()
-        program = [*_program(engine, directory, plan.ranks), *watching.per_rank_words()]
-        process = start(launcher, processes, program, directory.log)
-        limits = Limits(stall_limit_s(plan), GRACE_S)
-        ending = attend(process, state, directory, interrupted, limits, display, _nothing_to_note)
-        return conclude(directory, state, ending, None)
-    except OSError as error:
-        raise rundir.cannot_write(directory, error) from error
-    finally:
-        display.close()
+    with rank_rows(watching.per_rank):
+        store.mkdir(parents=True, exist_ok=True)
+        info = run_info(checked, engine, launcher, store.absolute(), started, run, watching.per_rank)
+        info |= {"launcher": launcher.command(processes), "simulated": {"processes": processes}}
+        text = checked.suite.document.text
+        directory = rundir.create(store, run, plan.to_json(), text, engine.description, info)
+        state = RunState(planned_phases(checked), time_limit_s=plan.time_limit_s)
+        try:
+            directory.events.touch()
+            program = [*_program(engine, directory, plan.ranks), *watching.per_rank_words()]
+            process = start(launcher, processes, program, directory.log)
+            limits = Limits(stall_limit_s(plan), GRACE_S)
+            ending = attend(process, state, directory, interrupted, limits, display, _nothing_to_note)
+            return conclude(directory, state, ending, None)
+        except OSError as error:
+            raise rundir.cannot_write(directory, error) from error
+        finally:
+            display.close()
 
 
 def _nothing_to_note(text: str) -> None:

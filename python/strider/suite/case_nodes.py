@@ -1,6 +1,6 @@
 """The nodes that the cases of a plan need, and the refusal of a run that has fewer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from strider.suite.load import Suite
@@ -51,16 +51,14 @@ def require_nodes(suite: Suite, there: int, whose: str, remedy: str) -> None:
     Raises:
         SuiteError: A case needs more; a line for each value in the suite that asks for them.
     """
-    refusals = Refusals(suite)
-    for need in case_nodes(suite.plan):
-        if need.nodes > there:
-            refusals.add(
-                need,
-                "nodes",
-                f"needs {_counted(need.nodes, 'node')}, but the run has {there} ({whose}): "
-                f"{remedy.format(nodes=need.nodes)}",
-            )
-    refusals.raise_if_any()
+
+    def reason(need: CaseNodes) -> str | None:
+        if need.nodes <= there:
+            return None
+        more = remedy.format(nodes=need.nodes)
+        return f"needs {_counted(need.nodes, 'node')}, but the run has {there} ({whose}): {more}"
+
+    _refuse(suite, "nodes", reason)
 
 
 def require_width(suite: Suite, there: int) -> None:
@@ -73,15 +71,22 @@ def require_width(suite: Suite, there: int) -> None:
     Raises:
         SuiteError: A case needs more; a line for each value in the suite that asks for them.
     """
+
+    def reason(need: CaseNodes) -> str | None:
+        if need.width <= there:
+            return None
+        ranks = f"{_counted(need.width, 'rank')} on a node"
+        return f"needs {ranks}, but --per-node {there} starts {there}: raise --per-node to {need.width}"
+
+    _refuse(suite, "per_node", reason)
+
+
+def _refuse(suite: Suite, key: str, reason: Callable[[CaseNodes], str | None]) -> None:
+    """Refuses a run for what `reason` gives for a case, with the key at fault."""
     refusals = Refusals(suite)
     for need in case_nodes(suite.plan):
-        if need.width > there:
-            refusals.add(
-                need,
-                "per_node",
-                f"needs {_counted(need.width, 'rank')} on a node, but --per-node {there} starts {there}: "
-                f"raise --per-node to {need.width}",
-            )
+        if (said := reason(need)) is not None:
+            refusals.add(need, key, said)
     refusals.raise_if_any()
 
 
