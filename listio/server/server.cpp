@@ -1,5 +1,7 @@
 #include "listio/server/server.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -30,7 +32,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds handshake_patience{5000};
 constexpr milliseconds farewell_patience{1000};  // to read why one is dropped
 constexpr milliseconds sweep_every{500};
-constexpr std::uint32_t most_strangers = 256;
 constexpr std::uint64_t quick_bytes = 65536;  // copied in less time than it takes to wake a thread
 constexpr milliseconds slow_for{1000};
 constexpr milliseconds most_head_start{2000};  // of a refusal over the client's own time-out
@@ -60,6 +61,21 @@ std::uint64_t bytes_of(const Request& request) {
   if (moving != nullptr)
     for (const ByteRun& run : moving->runs) bytes += run.length;
   return bytes;
+}
+
+/// How the descriptors of this process are divided: a quarter is for files (server/numbered_files.cpp), some are for
+/// what there is once.
+struct Connections {
+  std::size_t clients = 1, unauthenticated = 1;
+};
+
+Connections connections_of_process() {
+  constexpr std::size_t most_unauthenticated = 1024, others = 32;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
+  const std::size_t all = limit.rlim_cur - limit.rlim_cur / 4;
+  const std::size_t unauthenticated = std::clamp<std::size_t>(limit.rlim_cur / 8, 1, most_unauthenticated);
+  return {std::max(all, unauthenticated + others + 1) - unauthenticated - others, unauthenticated};
 }
 
 std::unique_ptr<DataStore> make_store(const ServerOptions& options, int folder) {
@@ -202,8 +218,7 @@ class Server::Impl final : TransportEvents {
 
   void admit(Session& session) {
     if (session.client_number != 0) end_earlier_sessions(session);
-    if (clients_ >= options_.most_clients)
-      return refuse(session, "the limit of clients is reached: " + std::to_string(clients_) + " clients are connected");
+    if (clients_ >= most_clients_) return refuse(session, limit_of_clients());
     const std::uint64_t bytes = options_.buffers * options_.buffer_bytes;
     if (memory_used_ + bytes > options_.memory_bytes)
       return refuse(session,
@@ -219,10 +234,17 @@ class Server::Impl final : TransportEvents {
     memory_used_ += bytes;
     ++clients_;
     session.state = Session::State::admitted;
+    transport_->authenticated(session.peer);
     const Region* const region = session.region ? &*session.region : nullptr;
     const RemoteMemory memory = transport_->expose(session.peer, session.window, region);
     say(session, Welcome{memory.address, memory.key, options_.buffers, options_.most_runs, options_.buffer_bytes,
                          options_.servers, options_.most_requests});
+  }
+
+  std::string limit_of_clients() const {
+    const bool by_option = most_clients_ == options_.most_clients;
+    return "the limit of clients (" + std::to_string(most_clients_) + ") is reached; raise " +
+           (by_option ? "the server's --most-clients" : "the hard limit of open files (ulimit -Hn)");
   }
 
   bool register_window(Session& session) {
@@ -435,6 +457,7 @@ class Server::Impl final : TransportEvents {
   }
 
   ServerOptions options_;
+  const std::size_t most_clients_ = std::min<std::size_t>(options_.most_clients, connections_of_process().clients);
   ServerFolder folder_;
   std::unique_ptr<DataStore> data_;
   std::unique_ptr<Names> names_;
@@ -471,8 +494,7 @@ ServerOptions checked(const ServerOptions& options) {
 }  // namespace
 
 Server::Server(const ServerOptions& options)
-    : Server(options,
-             make_transport(options.transport, {options.listen, std::size_t{options.most_clients} + most_strangers})) {}
+    : Server(options, make_transport(options.transport, {options.listen, connections_of_process().unauthenticated})) {}
 Server::Server(const ServerOptions& options, std::unique_ptr<Transport> transport)
     : impl_(std::make_unique<Impl>(checked(options), std::move(transport))) {}
 Server::~Server() = default;

@@ -22,6 +22,7 @@ namespace {
 using std::chrono::milliseconds;
 constexpr milliseconds greeting_patience{5000};
 constexpr milliseconds sweep_every{1000};
+constexpr int most_accepts = 64;  // before the connections that there are have their turn
 constexpr std::uint64_t wake_number = std::uint64_t{1} << 32, listener_number = wake_number + 1,
                         other_number = wake_number + 2;
 
@@ -78,7 +79,7 @@ class StreamTransport::Dispatch final : public StreamEvents {
 
 StreamTransport::StreamTransport(std::string name, const TransportOptions& options)
     : name_(std::move(name)),
-      most_connections_(options.most_connections),
+      most_unauthenticated_(options.most_unauthenticated),
       probe_(std::make_unique<std::uint64_t>()),
       next_sweep_(in(sweep_every)) {
   if (!options.listen.empty()) {
@@ -147,10 +148,8 @@ std::unique_ptr<StreamTransport::Connection> StreamTransport::take_out(Peer peer
   if (connection.accepted) forget_peer(peer);
   ended_.push_back(std::move(found->second));
   connections_.erase(found);
-  if (listener_ && !listening_) {
-    epoll_event wanted{EPOLLIN, {.u64 = listener_number}};
-    listening_ = ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, listener_.get(), &wanted) == 0;
-  }
+  unauthenticated_.erase(peer);
+  listen_again();
   return nullptr;
 }
 
@@ -186,24 +185,46 @@ void StreamTransport::greet(Connection& connection) {
   connection.stream.send(Frame::Kind::greeting, write_greeting(greeting));
 }
 
-void StreamTransport::accept_all() {
-  for (;;) {
+void StreamTransport::accept_some() {
+  for (int i = 0; i < most_accepts; ++i) {
     Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket) {
-      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) stop_listening_for_a_while();
-      if (errno == EINTR || errno == ECONNABORTED) continue;
-      return;
+    if (socket) {
+      take_in(std::move(socket));
+      continue;
     }
-    if (connections_.size() >= most_connections_) continue;
-    Connection& connection = add(std::move(socket));
-    const Peer peer = connection.peer;
-    attempt(peer, [this](Connection& each) { greet(each); });
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+    if (is_short && !make_room()) stop_listening();
+    return;
   }
 }
 
-/// Until a connection ends: there is no descriptor for another one.
-void StreamTransport::stop_listening_for_a_while() {
+void StreamTransport::take_in(Descriptor socket) {
+  if (unauthenticated_.size() >= most_unauthenticated_) make_room();
+  const Peer peer = add(std::move(socket)).peer;
+  unauthenticated_.insert(peer);
+  attempt(peer, [this](Connection& each) { greet(each); });
+}
+
+/// Closes the oldest unauthenticated connection, preferably one that has not even greeted. False if there is none.
+bool StreamTransport::make_room() {
+  if (unauthenticated_.empty()) return false;
+  const auto silent = std::find_if(unauthenticated_.begin(), unauthenticated_.end(),
+                                   [this](Peer peer) { return !connections_.at(peer)->accepted; });
+  give_up(silent == unauthenticated_.end() ? *unauthenticated_.begin() : *silent,
+          "closed for a newer connection before it was authenticated");
+  return true;
+}
+
+/// Until a connection ends, or the next sweep: there is no descriptor or no memory for another one.
+void StreamTransport::stop_listening() {
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr) == 0) listening_ = false;
+}
+
+void StreamTransport::listen_again() {
+  if (!listener_ || listening_) return;
+  epoll_event wanted{EPOLLIN, {.u64 = listener_number}};
+  listening_ = ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, listener_.get(), &wanted) == 0;
 }
 
 template <typename Action>
@@ -247,7 +268,7 @@ void StreamTransport::progress(TransportEvents& events, milliseconds patience) {
       std::uint64_t times = 0;
       if (::read(wake_.get(), &times, sizeof times) < 0 && errno != EAGAIN) fail("eventfd");
     } else if (number == listener_number) {
-      accept_all();
+      accept_some();
     } else if (number == other_number) {
       continue;  // whoever asked for it looks after it
     } else if (const auto found = connections_.find(static_cast<Peer>(number)); found != connections_.end()) {
@@ -268,6 +289,7 @@ void StreamTransport::report_lost(TransportEvents& events) {
 /// Once in a while: who does not greet, and whose host is gone.
 void StreamTransport::sweep(TransportEvents& events) {
   next_sweep_ = in(sweep_every);
+  listen_again();
   std::vector<std::pair<Peer, const char*>> gone;
   for (const auto& [peer, connection] : connections_) {
     if (!connection->accepted && has_passed(connection->greet_by)) gone.emplace_back(peer, "did not greet");

@@ -2,6 +2,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -26,6 +27,7 @@ class StreamTransport : public Transport {
   std::string address() const override { return address_; }
   Peer connect(const std::string& address, const Deadline& deadline) override;
   void close(Peer peer) override;
+  void authenticated(Peer peer) override { unauthenticated_.erase(peer); }
   void progress(TransportEvents& events, std::chrono::milliseconds patience) override;
   void wake() override;
 
@@ -56,7 +58,9 @@ class StreamTransport : public Transport {
   class Dispatch;
 
   void listen_on(const std::string& where);
-  void accept_all();
+  void accept_some();
+  void take_in(Descriptor socket);
+  bool make_room();
   Connection& add(Descriptor socket);
   std::unique_ptr<Connection> take_out(Peer peer);
   void watch(Connection& connection);
@@ -64,18 +68,20 @@ class StreamTransport : public Transport {
   void greet(Connection& connection);
   void sweep(TransportEvents& events);
   void report_lost(TransportEvents& events);
-  void stop_listening_for_a_while();
+  void stop_listening();
+  void listen_again();
   /// Runs `action` on the connection if it is open. If that fails gives the connection up; the error's number.
   template <typename Action>
   int attempt(Peer peer, const Action& action);
 
   std::string name_, address_;
-  std::size_t most_connections_;
+  std::size_t most_unauthenticated_;
   Descriptor epoll_, wake_, listener_;
   bool listening_ = false;
   std::unique_ptr<std::uint64_t> probe_;
   Peer next_peer_ = 1;
   std::unordered_map<Peer, std::unique_ptr<Connection>> connections_;
+  std::set<Peer> unauthenticated_;                  ///< those that were accepted, oldest first
   std::vector<std::unique_ptr<Connection>> ended_;  ///< kept until no call on them can be under way
   std::vector<std::pair<Peer, std::string>> lost_;  ///< to be reported
   Deadline next_sweep_;

@@ -107,6 +107,8 @@ class Transport {
   virtual Peer connect(const std::string& address, const Deadline& deadline) = 0;
   /// Ends a connection; what is pending is forgotten, and `closed` is not called. Nothing happens if it is gone.
   virtual void close(Peer peer) = 0;
+  /// The peer has proven its identity: its connection is not closed to make room for another one.
+  virtual void authenticated(Peer) {}
 
   /// Lets `peer`, and no other, put to and get from `memory`, a part of `region`, until the connection ends. The region
   /// has to live as long. What was exposed to a peer that is closed may still be written to by an operation that the
@@ -158,9 +160,9 @@ class Transport {
 };
 
 struct TransportOptions {
-  std::string listen;                   ///< host and port, port 0 for any; empty: does not listen
-  std::size_t most_connections = 4096;  ///< further ones are closed at once
-  std::string provider{};               ///< what `ofi` goes by, such as "verbs;ofi_rxm"; empty: the best there is
+  std::string listen;                       ///< host and port, port 0 for any; empty: does not listen
+  std::size_t most_unauthenticated = 1024;  ///< connections; for a further one the oldest of them is closed
+  std::string provider{};                   ///< what `ofi` goes by, such as "verbs;ofi_rxm"; empty: the best there is
 };
 
 /// The transport of a name (`transport_names`), after which a provider may stand: "ofi:net". InputError for others, and

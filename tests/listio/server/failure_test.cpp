@@ -337,6 +337,34 @@ TEST(RefusalTest, MoreClientsThanThereIsMemoryFor) {
   }
 }
 
+/// The error of a client that cannot connect.
+std::string error_of_connecting(const Volume& volume) {
+  try {
+    Client(volume).connect();
+  } catch (const IoError& error) {
+    return error.what();
+  }
+  return "(connected)";
+}
+
+TEST(RefusalTest, MoreClientsThanTheOptionAllows) {
+  ServerOptions options;
+  options.most_clients = 1;
+  const Service service(1, options);
+  Client one(service.volume());
+  one.connect();
+  EXPECT_NE(error_of_connecting(service.volume()).find("limit of clients (1) is reached; raise the server's --most-cl"),
+            std::string::npos);
+}
+
+TEST(RefusalTest, MoreClientsThanThereAreDescriptorsFor) {
+  const ServerProcesses servers(1, "tcp", rlimit{48, 48});
+  Client one(servers.volume());
+  one.connect();
+  EXPECT_NE(error_of_connecting(servers.volume()).find("limit of clients (1) is reached; raise the hard limit of open"),
+            std::string::npos);
+}
+
 TEST(RefusalTest, AFolderThatIsInUseOrOfAnotherVolume) {
   const Service service(1);
   ServerOptions options;

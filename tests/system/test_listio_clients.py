@@ -1,0 +1,46 @@
+"""Many connections to a server of list I/O: those that prove nothing, and clients that are idle or active."""
+
+import resource
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from strider.engine import Engine
+from strider.listio import ServerOptions, read_volume, serve, status, stop
+
+SILENT = 3000
+"""More than a server keeps, whatever its limit of descriptors."""
+
+
+@pytest.fixture(autouse=True)
+def _descriptors() -> Iterator[None]:
+    """Lets this process have a descriptor for each connection."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@contextmanager
+def silent_connections(address: str, count: int) -> Iterator[None]:
+    """Connections on which no byte is sent."""
+    host, port = address.rsplit(":", 1)
+    with ExitStack() as connections:
+        for _ in range(count):
+            connections.enter_context(socket.create_connection((host, int(port))))
+        yield
+
+
+def test_silent_connections_keep_no_client_out(engine: Engine, tmp_path: Path) -> None:
+    directory = tmp_path / "volume"
+    serve(engine, directory, ServerOptions(servers=1))
+    try:
+        volume = read_volume(directory)
+        assert volume is not None
+        with silent_connections(volume.servers[0], SILENT):
+            assert [server["clients"] for server in status(engine, directory)] == [1]
+    finally:
+        stop(directory)
