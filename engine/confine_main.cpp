@@ -21,7 +21,8 @@ namespace {
 constexpr const char* usage =
     "usage: strider-confine query\n"
     "       strider-confine [--write PATH]... [--write-descriptor N]... [--errands SOCKET [--remount WORD]...]\n"
-    "           -- COMMAND [ARGUMENT]...\n";
+    "           -- COMMAND [ARGUMENT]...\n"
+    "       strider-confine --confine off -- COMMAND [ARGUMENT]...\n";
 
 enum ExitCode { done = 0, bad_input = 2, could_not_run = 3 };
 
@@ -30,6 +31,7 @@ struct Options {
   std::vector<int> writable_descriptors;
   std::string socket;
   std::vector<std::string> remount_command;
+  bool is_confined = true;  ///< if not, the command only ends with the process that started this one
   char* const* command = nullptr;
 };
 
@@ -49,6 +51,7 @@ Options options_of(int count, char** words) {
     if (name == "--write") options.writable.push_back(value);
     else if (name == "--write-descriptor") options.writable_descriptors.push_back(descriptor_of(value));
     else if (name == "--errands") options.socket = value;
+    else if (name == "--confine" && value == "off") options.is_confined = false;
     else if (name == "--remount") options.remount_command.push_back(value);
     else throw InputError("", "unknown option " + name, usage);
   }
@@ -58,6 +61,7 @@ Options options_of(int count, char** words) {
 }
 
 void confine(const Options& options) {
+  if (!options.is_confined) return;
   WriteRules rules(landlock_support().abi);
   for (const std::string& path : options.writable) rules.allow(path);
   for (const int descriptor : options.writable_descriptors)

@@ -12,7 +12,8 @@ struct Supervised {
 };
 
 /// Starts the command and waits for its end; signals that ask for an end are passed on to it. Ends this process as the
-/// command ended: with its exit status, or by the same signal. Throws IoError where it cannot be started.
+/// command ended: with its exit status, or by the same signal. If the process that started this one dies, asks the
+/// command to end, and kills it with all its descendants after 5 s. Throws IoError where it cannot be started.
 [[noreturn]] void supervise(const Supervised& work);
 
 }  // namespace strider

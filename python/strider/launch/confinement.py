@@ -3,6 +3,9 @@
 `strider-confine` starts the launcher, so that all ranks of this host share one Landlock domain: with one
 domain per rank, MPI libraries could not access the memory of other ranks. `strider-confine` itself is not
 confined. It does what a confined rank cannot: drop the page cache, and run the remount command.
+
+`strider-confine` also ends the launcher and the ranks of this host if Strider dies, even by SIGKILL, and even
+if they hang. It therefore starts unconfined launchers, too.
 """
 
 import os
@@ -106,6 +109,16 @@ def support(engine: Engine) -> Support:
     return Support(program, int(answers.get("landlock_abi", 0)), answers.get("landlock_reason", ""))
 
 
+def guard(engine: Path) -> list[str]:
+    """Returns the command prefix that ends an unconfined launcher with this process; none if it is missing.
+
+    Args:
+        engine: Path of the engine.
+    """
+    program = engine.resolve().parent / PROGRAM
+    return [str(program), "--confine", "off", "--"] if os.access(program, os.X_OK) else []
+
+
 @contextmanager
 def confinement(wish: Wish, engine: Engine, launcher: Launcher, needs: Needs) -> Iterator[Confinement]:
     """Returns how to start the ranks of a run.
@@ -128,7 +141,7 @@ def confinement(wish: Wish, engine: Engine, launcher: Launcher, needs: Needs) ->
             ExitCode.CANNOT_RUN,
         )
     if reason or found is None:
-        yield Confinement(options=["--unconfined", reason], reason=reason)
+        yield Confinement(guard(engine.path), ["--unconfined", reason], reason=reason)
         return
     with ExitStack() as stack:
         session = _Session.make(stack)

@@ -18,6 +18,7 @@ from typing import Any
 
 from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
+from strider.launch.confinement import guard
 from strider.launch.launchers import Launcher
 from strider.launch.launchers.hosts import Host, Seats
 from strider.launch.process import EngineProcess
@@ -148,7 +149,7 @@ def _ask(
     before = time.time_ns()
     try:
         child = subprocess.Popen(
-            [*words, *program],
+            [*guard(Path(program[0])), *words, *program],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -8,6 +8,7 @@ from pathlib import Path
 from strider.engine import Engine
 from strider.errors import StriderError
 from strider.launch import rundir
+from strider.launch.confinement import Confinement, guard
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.process import Interruptions, start
@@ -93,7 +94,7 @@ def simulate(
         try:
             directory.events.touch()
             program = [*_program(engine, directory, plan.ranks), *watching.per_rank_words()]
-            process = start(launcher, processes, program, directory.log)
+            process = start(launcher, processes, program, directory.log, Confinement(guard(engine.path)))
             limits = Limits(stall_limit_s(plan), GRACE_S)
             ending = attend(process, state, directory, interrupted, limits, display, _nothing_to_note)
             return conclude(directory, state, ending, None)

@@ -9,7 +9,7 @@ import pytest
 from strider.engine import Engine
 from strider.errors import StriderError
 from strider.launch import folder, wish_of
-from strider.launch.confinement import Needs, Wish, confinement, support
+from strider.launch.confinement import Needs, Wish, confinement, guard, support
 from strider.launch.launchers import Launcher
 from strider.launch.target import open_target
 
@@ -24,7 +24,7 @@ def needs(tmp_path: Path) -> Needs:
 
 def reason(engine: Engine, needs: Needs, wish: Wish = "auto", launcher: Launcher = HERE) -> str:
     with confinement(wish, engine, launcher, needs) as found:
-        assert bool(found.around) == (not found.reason)
+        assert (list(found.around) == (guard(engine.path) if found.reason else [])) == bool(found.reason)
         assert ("--unconfined" in found.options) == bool(found.reason)
         return found.reason
 
