@@ -1,5 +1,6 @@
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -38,6 +39,37 @@ constexpr const char* usage =
 
 enum ExitCode { done = 0, with_errors = 1, bad_input = 2, could_not_run = 3 };
 
+using Names = std::vector<std::string>;
+
+/// The options of a verb, without the hyphens; null for an unknown verb.
+const Names* options_of(const std::string& verb) {
+  static const std::map<std::string, Names> known{
+      {"check", {}},
+      {"describe", {}},
+      {"version", {}},
+      {"extents", {"case", "rank", "operation", "limit"}},
+      {"items", {"case", "rank", "operation", "limit"}},
+      {"observe", {"out", "interval", "for", "counters", "until", "root"}},
+      {"node", {"target", "folder"}},
+      // clang-format off
+      {"run", {"directory", "run", "data-seed", "events", "counters", "ceilings", "timeline", "timeline-interval",
+               "earlier", "remount", "marker", "confinement", "confinement-probe", "mount", "dataset", "process",
+               "unconfined", "wider", "errands", "simulate", "per-rank"}},
+      // clang-format on
+  };
+  const auto found = known.find(verb);
+  return found == known.end() ? nullptr : &found->second;
+}
+
+/// Throws InputError for an option that the verb lacks: a mistyped one would be a default without notice.
+void require_known(const std::string& verb, const std::string& word) {
+  const Names* const known = options_of(verb);
+  if (known == nullptr || std::ranges::find(*known, word.substr(2)) != known->end()) return;
+  std::string list;
+  for (const std::string& name : *known) list += (list.empty() ? "one of --" : ", --") + name;
+  throw InputError(word, "unknown option " + word + " of " + verb, known->empty() ? verb + " has none" : list);
+}
+
 struct Arguments {
   std::string verb;
   std::string plan;
@@ -49,6 +81,7 @@ struct Arguments {
     if (count > 1) verb = words[1];
     for (int i = 2; i < count; ++i) {
       const std::string word = words[i];
+      if (word.rfind("--", 0) == 0) require_known(verb, word);
       if (word.rfind("--", 0) != 0) plan = word;
       else if (i + 1 == count) throw InputError(word, word + " needs a value", usage);
       else if (const auto list = repeated.find(word.substr(2)); list != repeated.end())

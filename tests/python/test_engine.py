@@ -1,3 +1,4 @@
+import re
 import subprocess
 from pathlib import Path
 
@@ -80,3 +81,23 @@ def test_no_program_is_linked_with_libfabric(engine: Engine, program: str) -> No
     done = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True)
     assert "libc.so" in done.stdout
     assert "libfabric" not in done.stdout
+
+
+def _usage_of(engine: Engine) -> dict[str, set[str]]:
+    """The options of each verb, as the usage lists them."""
+    said = subprocess.run([engine.path, "help"], capture_output=True, text=True, check=False).stderr
+    lines = re.split(r"\n(?=\s+(?:strider-engine|mpiexec) )", said.partition(": ")[2])
+    verbs = ((line.split("strider-engine ")[1].split()[0], line) for line in lines)
+    return {verb: set(re.findall(r"--[a-z-]+", line)) for verb, line in verbs}
+
+
+def test_an_unknown_option_is_refused_with_the_options_of_its_verb(engine: Engine) -> None:
+    """They are those of the usage. A mistyped option that is ignored would measure with a default."""
+    usage = _usage_of(engine)
+    assert {"run", "observe", "version"} <= set(usage)
+    for verb, options in usage.items():
+        words = [str(engine.path), verb, "--tmeline", "none"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"unknown option --tmeline of {verb}: " in done.stderr
+        assert set(re.findall(r"--[a-z-]+", done.stderr)) - {"--tmeline"} == options
