@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include "listio/server/data_store.hpp"
 #include "listio/server/numbered_files.hpp"
 #include "listio/server/shards.hpp"
+#include "listio/server/small_files.hpp"
 #include "listio/server/summed_file.hpp"
 #include "listio/server/sums.hpp"
 
@@ -26,8 +28,9 @@ constexpr std::uint64_t batch_blocks = 16384;            // their checksums are 
 constexpr std::uint64_t most_resummed = 65536;           // blocks that one sync sums again: 256 MiB
 constexpr std::uint64_t most_resummed_at_end = 1 << 20;  // of a file, when the server stops: 4 GiB
 constexpr std::size_t fewest_known = 65536;              // files, before any is forgotten
-constexpr std::size_t most_synced_alone = 64;            // files; the file system as a whole is synced for more
+constexpr std::chrono::seconds longest_end{5};           // less than a server has to finish
 constexpr std::uint64_t verified_blocks = 256;           // at once: 1 MiB
+constexpr const char* stable_mark = "data-stable";       // of a server that ended in order
 
 [[noreturn]] void fail(Errno error) { throw std::system_error(error, std::generic_category()); }
 void require(Errno error) {
@@ -71,8 +74,17 @@ std::span<Sum> sums_of(const BlockCall& call, const Batch& batch, std::span<Sum>
 class CheckedStore final : public DataStore {
  public:
   CheckedStore(int folder, const VolumeState& volume, std::uint32_t number)
-      : volume_(volume), number_(number), data_(folder, "data", open_), sums_(folder, "sums", open_) {}
-  ~CheckedStore() override { clean_all(); }
+      : volume_(volume),
+        number_(number),
+        folder_(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+        data_(folder, "data", open_),
+        sums_(folder, "sums", open_),
+        lost_power_(!take_stable_mark(folder, stable_mark) && !data_.is_new()) {
+    if (lost_power_) add_missing_sums();
+  }
+  ~CheckedStore() override {
+    if (clean_all() && !lost_power_) leave_stable_mark(folder_.get(), stable_mark);
+  }
 
   Errno read(FileId file, std::span<const ByteRun> runs, std::span<std::byte> buffer, Extent& extent) override {
     return number_of_failure([&] {
@@ -99,10 +111,8 @@ class CheckedStore final : public DataStore {
   Errno sync(FileId file) override {
     return number_of_failure([&] {
       const std::optional<std::uint64_t> changes = resum(file, most_resummed);
-      require(data_.sync(file));
-      if (!changes) return;
-      require(sums_.sync(file));
-      if (make_clean(file, *changes)) require(sync_sums(file));
+      require(sync_both(file));
+      if (changes && make_clean(file, *changes)) require(sums_.sync_bytes(file));
     });
   }
 
@@ -184,6 +194,7 @@ class CheckedStore final : public DataStore {
     std::optional<SumsHeader> header;
     std::optional<std::uint64_t> data_bytes;
     Health health = Health::sound;
+    bool was_never_stable = false;  ///< the file of checksums, of which only the name is there
     std::uint64_t recorded_bytes() const { return header ? header->bytes : 0; }
   };
 
@@ -245,9 +256,12 @@ class CheckedStore final : public DataStore {
     std::array<std::byte, SumsHeader::size> bytes{};
     const ssize_t count = ::pread(sums->get(), bytes.data(), bytes.size(), 0);
     if (count < 0) fail(errno);
-    // A server that could not write the header, or was killed before it did, has left no data either.
-    if (count == 0 && found.data_bytes.value_or(0) == 0) return found;
-    found.header = read_header(std::span(bytes).first(static_cast<std::size_t>(count)));
+    const auto header = std::span(bytes).first(static_cast<std::size_t>(count));
+    const bool has_none = std::ranges::all_of(header, [](std::byte byte) { return byte == std::byte{0}; });
+    if (has_none && found.data_bytes.value_or(0) == 0) return found;
+    found.was_never_stable = has_none && lost_power_;
+    // What is not there of the rest of the header was 0.
+    found.header = found.was_never_stable ? new_header(file) : read_header(bytes);
     found.health = health_of(found, file);
     return found;
   }
@@ -288,11 +302,16 @@ class CheckedStore final : public DataStore {
     if (!summed.is_clean()) {
       OpenFiles::Handle data;
       require(data_.open(file, O_CREAT, data));
+      if (found.was_never_stable) summed.write_header(opened(file));
       // Checksums of data that were lost with a power failure do not fit what is there now.
       const std::uint64_t end = blocks_of(found.data_bytes.value_or(0));
       if (::ftruncate(opened(file).sums->get(), static_cast<off_t>(sum_offset(end))) != 0) fail(errno);
     }
     return &entry.summed.emplace(std::move(summed));
+  }
+
+  SumsHeader new_header(FileId file) const {
+    return {volume_.id, number_, file, SumsHeader::State::dirty, volume_.epoch, 0};
   }
 
   SummedFile& made(Entry& entry, FileId file) {
@@ -301,8 +320,7 @@ class CheckedStore final : public DataStore {
     require(sums_.open(file, O_CREAT, open.sums));
     try {
       require(data_.open(file, O_CREAT, open.data));
-      const SumsHeader header{volume_.id, number_, file, SumsHeader::State::dirty, volume_.epoch, 0};
-      return entry.summed.emplace(header, open);
+      return entry.summed.emplace(new_header(file), open);
     } catch (const std::system_error&) {
       data_.remove(file);
       sums_.remove(file);
@@ -448,43 +466,45 @@ class CheckedStore final : public DataStore {
     return true;
   }
 
-  Errno sync_sums(FileId file) {
-    OpenFiles::Handle sums;
-    const Errno error = sums_.open(file, 0, sums);
-    if (error != 0) return error == ENOENT ? 0 : error;
-    return ::fdatasync(sums->get()) != 0 ? errno : 0;
+  /// Data, checksums, and that both are there. A data file never becomes stable without its checksums: those of another
+  /// file of the folder may become so with it.
+  Errno sync_both(FileId file) {
+    Errno error = data_.sync_bytes(file);
+    if (error == 0) error = sums_.sync_bytes(file);
+    if (error == 0) error = sums_.sync_name(file);
+    return error != 0 ? error : data_.sync_name(file);
   }
 
-  /// A file for which this fails stays dirty.
-  void clean_all() {
-    std::vector<FileId> dirty;
-    for (const auto& [file, entry] : entries_)
-      if (entry->summed && !entry->summed->is_clean()) dirty.push_back(file);
-    struct Change {
-      FileId file = 0;
-      std::uint64_t number = 0;
-    };
-    std::vector<Change> changes;
-    for (const FileId file : dirty)
-      attempt([&] {
-        const auto number = resum(file, most_resummed_at_end);
-        if (number) changes.push_back({file, *number});
-        return true;
+  /// A server lost power, or was killed: a data file whose checksums are not there is one that was never synced.
+  void add_missing_sums() {
+    for (unsigned shard = 0; shard < shards; ++shard) {
+      std::vector<FileId> data, sums, missing;
+      require(data_.list(shard, data));
+      require(sums_.list(shard, sums));
+      std::ranges::set_difference(data, sums, std::back_inserter(missing));
+      for (const FileId file : missing) {
+        OpenFiles::Handle handle;
+        require(sums_.open(file, O_CREAT, handle));
+      }
+    }
+  }
+
+  /// A file for which this fails, or for which there is no time, stays dirty. Whether none does.
+  bool clean_all() {
+    const auto deadline = std::chrono::steady_clock::now() + longest_end;
+    bool are_clean = true;
+    for (const auto& [file, entry] : entries_) {
+      if (!entry->summed || entry->summed->is_clean()) continue;
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      are_clean &= attempt([&] {
+        const auto changes = resum(file, most_resummed_at_end);
+        return changes && sync_both(file) == 0 && make_clean(file, *changes) && sums_.sync_bytes(file) == 0;
       });
-    const bool alone = changes.size() <= most_synced_alone;
-    if (!alone && ::syncfs(data_.folder()) != 0) return;
-    std::erase_if(changes, [&](const Change& change) {
-      return !attempt([&] {
-        if (alone && (data_.sync(change.file) != 0 || sums_.sync(change.file) != 0)) return false;
-        return make_clean(change.file, change.number);
-      });
-    });
-    if (!alone) ::syncfs(data_.folder());
-    for (const Change& change : changes)
-      if (alone) sync_sums(change.file);
+    }
+    return are_clean;
   }
   template <typename Action>
-  static bool attempt(const Action& action) {
+  static bool attempt(const Action& action) noexcept {
     try {
       return action();
     } catch (const std::exception&) {
@@ -494,8 +514,12 @@ class CheckedStore final : public DataStore {
 
   const VolumeState volume_;
   const std::uint32_t number_;
+  const Descriptor folder_;
   std::shared_ptr<OpenFiles> open_ = std::make_shared<OpenFiles>();
   NumberedFiles data_, sums_;
+  /// Once a server has not ended in order, a file of checksums without a header is taken for one that was never synced:
+  /// not all files are looked at when it starts again.
+  const bool lost_power_;
   Moved moved_;
   std::mutex mutex_;
   std::unordered_map<FileId, std::shared_ptr<Entry>> entries_;

@@ -45,7 +45,10 @@ class FileStore final : public DataStore {
     return 0;
   }
 
-  Errno sync(FileId file) override { return data_.sync(file); }
+  Errno sync(FileId file) override {
+    const Errno error = data_.sync_bytes(file);
+    return error != 0 ? error : data_.sync_name(file);
+  }
 
   Errno stat(FileId file, DataStat& stat) override {
     struct stat found{};

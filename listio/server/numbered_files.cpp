@@ -71,8 +71,8 @@ void OpenFiles::close_last() {
 
 NumberedFiles::NumberedFiles(int parent, const char* name, std::shared_ptr<OpenFiles> open)
     : name_(name), open_(std::move(open)) {
-  const bool made = ::mkdirat(parent, name, 0700) == 0;
-  if ((!made && errno != EEXIST) || (made && ::fsync(parent) != 0))
+  is_new_ = ::mkdirat(parent, name, 0700) == 0;
+  if ((!is_new_ && errno != EEXIST) || (is_new_ && ::fsync(parent) != 0))
     throw std::system_error(errno, std::generic_category(), "making the folder " + name_);
   folder_ = Descriptor(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder_) throw std::system_error(errno, std::generic_category(), "opening the folder " + name_);
@@ -114,15 +114,19 @@ Errno NumberedFiles::stat(FileId file, struct stat& found) const {
   return ::fstatat(folder_.get(), shard_path(file).c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0 ? errno : 0;
 }
 
-Errno NumberedFiles::sync(FileId file) {
+Errno NumberedFiles::sync_bytes(FileId file) {
   OpenFiles::Handle handle;
   const Errno error = open(file, 0, handle);
   if (error != 0) return error == ENOENT ? 0 : error;
-  if (::fdatasync(handle->get()) != 0) return errno;
-  // That the file is there at all stands in its folder. If nothing has changed there this is next to nothing.
+  return ::fdatasync(handle->get()) != 0 ? errno : 0;
+}
+
+Errno NumberedFiles::sync_name(FileId file) {
+  // If nothing has changed there this is next to nothing.
   const Descriptor shard(
       ::openat(folder_.get(), shard_name(shard_number(file)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!shard || ::fsync(shard.get()) != 0) return errno;
+  if (!shard) return errno == ENOENT ? 0 : errno;
+  if (::fsync(shard.get()) != 0) return errno;
   const std::uint64_t made = shards_made_;
   if (made == shards_synced_) return 0;
   if (::fsync(folder_.get()) != 0) return errno;

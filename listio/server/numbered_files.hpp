@@ -66,13 +66,16 @@ class NumberedFiles {
   Errno open(FileId file, int flags, OpenFiles::Handle& handle);
   /// ENOENT if it is not there.
   Errno stat(FileId file, struct stat& found) const;
-  /// Its bytes, and that it is there, are on stable storage. Nothing to do for a file that is not there.
-  Errno sync(FileId file);
+  // Stable storage has its bytes, and that it is there. Nothing to do for a file that is not there.
+
+  Errno sync_bytes(FileId file);
+  Errno sync_name(FileId file);
   Errno set_time(FileId file, std::int64_t modified_ns);
   Errno remove(FileId file);
   /// In increasing order.
   Errno list(unsigned shard, std::vector<FileId>& files) const;
-  int folder() const { return folder_.get(); }
+  /// Whether the folder was made, and had no files before.
+  bool is_new() const { return is_new_; }
   /// As in messages: data/XX/XXXXXXXXXXXXXXXX.
   std::string name_of(FileId file) const;
 
@@ -81,6 +84,7 @@ class NumberedFiles {
 
   std::string name_;
   Descriptor folder_;
+  bool is_new_ = false;
   std::shared_ptr<OpenFiles> open_;
   /// A server that ended before may have left shards that were not synced.
   std::atomic<std::uint64_t> shards_made_ = 1, shards_synced_ = 0;

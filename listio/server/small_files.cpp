@@ -28,6 +28,19 @@ Descriptor make_folder(int folder, const char* name) {
   return descriptor;
 }
 
+Errno open_below(int folder, const std::string& path, int flags, Descriptor& descriptor) {
+  constexpr int all = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  descriptor = Descriptor(::openat(folder, ".", all | O_DIRECTORY));
+  for (std::size_t begin = 0; descriptor && begin < path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    const int more = end < path.size() ? O_DIRECTORY : flags;
+    // Step by step, so that a symbolic link in between is not followed either.
+    descriptor = Descriptor(::openat(descriptor.get(), path.substr(begin, end - begin).c_str(), all | more));
+    begin = end + 1;
+  }
+  return descriptor ? 0 : errno;
+}
+
 Errno each_name(Descriptor directory, const std::function<void(std::string_view)>& take) {
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(directory.get()), ::closedir);
   if (!stream) return errno;
@@ -46,6 +59,17 @@ Errno write_file(int folder, const std::string& name, const std::string& text, s
   const ssize_t written = ::write(file.get(), text.data(), text.size());
   if (written < 0) return errno;
   return written == static_cast<ssize_t>(text.size()) ? 0 : ENOSPC;
+}
+
+bool take_stable_mark(int folder, const char* name) {
+  const bool was_there = ::unlinkat(folder, name, 0) == 0;
+  if ((was_there && ::fsync(folder) != 0) || (!was_there && errno != ENOENT))
+    throw std::system_error(errno, std::generic_category(), name);
+  return was_there;
+}
+
+void leave_stable_mark(int folder, const char* name) {
+  if (write_file(folder, name, "", 0600) == 0) (void)::fsync(folder);
 }
 
 }  // namespace strider::listio

@@ -15,6 +15,15 @@ Errno make_file_id(FileId& file);
 /// Opens a folder in another one, which has it on stable storage if it is new. std::system_error if that cannot be.
 Descriptor make_folder(int folder, const char* name);
 
+/// Opens what has this path below an open directory, for reading and with further `flags` of open(2); symbolic links
+/// are not followed. 0, or the error number.
+Errno open_below(int folder, const std::string& path, int flags, Descriptor& descriptor);
+
+/// The mark `name` in an open folder says that all that its owner left there is on stable storage. Removes it, and
+/// returns whether it was there. std::system_error if it cannot be removed for good.
+bool take_stable_mark(int folder, const char* name);
+void leave_stable_mark(int folder, const char* name);
+
 /// Passes the name of each entry of an open directory but "." and ".." on, in no order. 0, or the error number.
 Errno each_name(Descriptor directory, const std::function<void(std::string_view)>& take);
 

@@ -36,6 +36,8 @@ class SummedFile {
   /// How often it was changed.
   std::uint64_t changes() const { return changes_; }
 
+  void write_header(const OpenPair& open) const;
+
   /// Checksums of blocks from `first` on, as they are kept.
   static void load(const OpenPair& open, std::uint64_t first, std::span<Sum> sums);
   void store(const OpenPair& open, std::uint64_t first, std::span<const Sum> sums);
@@ -59,7 +61,6 @@ class SummedFile {
   void truncate(const OpenPair& open, std::uint64_t bytes);
 
  private:
-  void write_header(const OpenPair& open) const;
   void sum_data(const OpenPair& open, std::uint64_t first, std::uint64_t blocks);
 
   SumsHeader header_;

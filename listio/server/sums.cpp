@@ -9,7 +9,7 @@ namespace strider::listio {
 namespace {
 
 constexpr std::uint64_t magic = 0x736d757374736c73;  // "slstsums"
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 
 Sum sum_of_zeros() {
   static const Sum sum = crc32c(std::array<std::byte, block_bytes>{});
@@ -44,11 +44,10 @@ std::array<std::byte, SumsHeader::size> write_header(const SumsHeader& header) {
   out.number(static_cast<std::uint32_t>(block_bytes)).number(static_cast<std::uint32_t>(header.state));
   out.number(header.epoch).number(header.bytes);
   const std::vector<std::byte> fields = out.take();
+  const std::vector<std::byte> sum = ByteWriter().number(crc32c(fields)).take();
   std::array<std::byte, SumsHeader::size> bytes{};
-  std::ranges::copy(fields, bytes.begin());
-  const auto covered = std::span(bytes).first(bytes.size() - sizeof(Sum));
-  const std::vector<std::byte> sum = ByteWriter().number(crc32c(covered)).take();
-  std::ranges::copy(sum, bytes.end() - sizeof(Sum));
+  const auto end = std::ranges::copy(fields, bytes.begin()).out;
+  std::ranges::copy(sum, end);
   return bytes;
 }
 
@@ -64,7 +63,7 @@ std::optional<SumsHeader> read_header(std::span<const std::byte> bytes) {
   header.state = static_cast<SumsHeader::State>(in.number<std::uint32_t>());
   header.epoch = in.number<std::uint64_t>();
   header.bytes = in.number<std::uint64_t>();
-  // All other bytes are as they are written: the checksum covers them too.
+  // All other bytes are 0.
   return is_one && std::ranges::equal(write_header(header), bytes) ? std::optional(header) : std::nullopt;
 }
 

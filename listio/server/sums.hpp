@@ -40,7 +40,7 @@ struct SumsHeader {
   bool operator==(const SumsHeader&) const = default;
 };
 
-/// With its own checksum.
+/// With its own checksum. All that is not 0 is in the first 512 bytes, which storage writes as a whole or not at all.
 std::array<std::byte, SumsHeader::size> write_header(const SumsHeader& header);
 /// None if it is damaged.
 std::optional<SumsHeader> read_header(std::span<const std::byte> bytes);

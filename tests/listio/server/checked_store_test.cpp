@@ -46,6 +46,7 @@ class CheckedStoreTest : public testing::Test {
       if (fs::exists(place_.path() + "/" + name))
         fs::copy(place_.path() + "/" + name, copy + "/" + name, fs::copy_options::recursive);
     store_.reset();
+    fs::remove(place_.path() + "/data-stable");
     for (const char* const name : {"data", "sums"}) {
       fs::remove_all(place_.path() + "/" + name);
       fs::rename(copy + "/" + name, place_.path() + "/" + name);
@@ -318,6 +319,22 @@ TEST_F(Damage, IsNeverBlessedByAPartialWrite) {
   expect_in("at bytes 4096 to 8191", damage([&] { read(file_, 2 * block - 1, 1); }));
   EXPECT_EQ(write(file_, block, Bytes(block, std::byte{9})), 0) << "a block as a whole";
   EXPECT_EQ(read(file_, block, block), Bytes(block, std::byte{9}));
+}
+
+TEST_F(Damage, ChecksumsOfWhatWasNeverSyncedMayBeLostInACrash) {
+  for (const auto& lose : {std::function<void(const fs::path&)>([](const auto& sums) { fs::remove(sums); }),
+                           std::function<void(const fs::path&)>([](const auto& sums) { fs::resize_file(sums, 0); })}) {
+    fill(100'000);
+    kill();
+    store_.reset();
+    lose(path_of("sums", file_));
+    start();
+    EXPECT_EQ(found(), "");
+    EXPECT_EQ(read(file_, 0, 100'000), data_);
+    flip(path_of("data", file_), 70'000, 1);
+    expect_in("at bytes 69632 to", found());
+    flip(path_of("data", file_), 70'000, 1);
+  }
 }
 
 TEST_F(Damage, OfWhatWasSyncedIsFoundAfterACrash) {
