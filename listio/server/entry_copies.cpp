@@ -34,27 +34,39 @@ Errno list_shard(int entries, unsigned shard, std::vector<FileId>& files) {
   return 0;
 }
 
+/// The folder of a copy, from the server's.
+std::string shard_of(FileId file) { return "entries/" + shard_name(shard_number(file)); }
+
 }  // namespace
 
-EntryCopies::EntryCopies(int folder, int fresh, std::uint32_t servers)
-    : entries_(make_folder(folder, "entries")), fresh_(fresh), servers_(servers) {}
+EntryCopies::EntryCopies(int folder, int fresh, std::uint32_t servers, NameChanges& changes)
+    : entries_(make_folder(folder, "entries")), fresh_(fresh), servers_(servers), changes_(changes) {}
 
 Errno EntryCopies::keep(const EntryCopy& copy, std::uint32_t mode) {
   const std::string fresh = digits_of(copy.file) + ".copy", text = write_copy(copy), path = shard_path(copy.file);
   if (const Errno error = write_file(fresh_, fresh, text, mode); error != 0) return error;
-  if (::renameat(fresh_, fresh.c_str(), entries_.get(), path.c_str()) == 0) return 0;
-  Errno error = errno;
+  Errno error = ::renameat(fresh_, fresh.c_str(), entries_.get(), path.c_str()) != 0 ? errno : 0;
   if (error == ENOENT) {
     const bool made =
         ::mkdirat(entries_.get(), shard_name(shard_number(copy.file)).c_str(), 0700) == 0 || errno == EEXIST;
+    if (made) changes_.gain("entries");
     error = made && ::renameat(fresh_, fresh.c_str(), entries_.get(), path.c_str()) == 0 ? 0 : errno;
   }
-  if (error != 0) ::unlinkat(fresh_, fresh.c_str(), 0);
-  return error;
+  if (error != 0) {
+    ::unlinkat(fresh_, fresh.c_str(), 0);
+    return error;
+  }
+  changes_.change("entries/" + path);
+  changes_.gain(shard_of(copy.file));
+  return 0;
 }
 
 Errno EntryCopies::remove(FileId file) {
-  return ::unlinkat(entries_.get(), shard_path(file).c_str(), 0) != 0 && errno != ENOENT ? errno : 0;
+  const std::string path = shard_path(file);
+  if (::unlinkat(entries_.get(), path.c_str(), 0) != 0) return errno != ENOENT ? errno : 0;
+  changes_.forget("entries/" + path);
+  changes_.lose(shard_of(file));
+  return 0;
 }
 
 Errno EntryCopies::read(FileId file, EntryCopy& copy, std::uint32_t& mode) const {
@@ -85,7 +97,9 @@ Errno EntryCopies::list(std::uint64_t cookie, DataPage& page) const {
 }
 
 Errno EntryCopies::move_out(FileId file, int folder, const std::string& name) {
-  return ::renameat(entries_.get(), shard_path(file).c_str(), folder, name.c_str()) != 0 ? errno : 0;
+  if (::renameat(entries_.get(), shard_path(file).c_str(), folder, name.c_str()) != 0) return errno;
+  changes_.lose(shard_of(file));
+  return 0;
 }
 
 }  // namespace strider::listio

@@ -4,6 +4,7 @@
 #include "foundation/descriptor.hpp"
 #include "listio/protocol/messages.hpp"
 #include "listio/server/data_store.hpp"
+#include "listio/server/name_changes.hpp"
 #include "listio/server/name_entry.hpp"
 
 namespace strider::listio {
@@ -13,9 +14,9 @@ namespace strider::listio {
 /// 0 or an error number. The caller serializes changes.
 class EntryCopies {
  public:
-  /// In `folder`; `fresh` is a folder for files that are not complete; `servers` are those of the volume.
-  /// std::system_error if that cannot be.
-  EntryCopies(int folder, int fresh, std::uint32_t servers);
+  /// In `folder`; `fresh` is a folder for files that are not complete; `servers` are those of the volume. What this
+  /// changes is added to `changes`. std::system_error if that cannot be.
+  EntryCopies(int folder, int fresh, std::uint32_t servers, NameChanges& changes);
 
   /// Replaces a copy at once. `mode` is the file's.
   Errno keep(const EntryCopy& copy, std::uint32_t mode);
@@ -31,6 +32,7 @@ class EntryCopies {
   Descriptor entries_;
   int fresh_;
   std::uint32_t servers_;
+  NameChanges& changes_;
 };
 
 }  // namespace strider::listio

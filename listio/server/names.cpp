@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <system_error>
+#include <vector>
 
 #include "listio/layout/striping.hpp"
 #include "listio/protocol/parse.hpp"
@@ -22,6 +23,8 @@ namespace {
 
 constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 constexpr std::size_t most_page_bytes = 60000;  // less than a message
+constexpr std::size_t most_changes = 100000;
+constexpr const char* stable_mark = "names-stable";  // of a server that ended in order
 
 std::int64_t modified_ns(const struct stat& found) { return ns_of(found.st_mtim); }
 
@@ -44,23 +47,27 @@ Names::Names(int folder, std::uint32_t servers)
       folder_(::openat(folder, ".", directory_flags)),
       names_(make_folder(folder, "names")),
       fresh_(make_folder(folder, "fresh")),
-      copies_(folder, fresh_.get(), servers) {
+      copies_(folder, fresh_.get(), servers, changes_) {
   FileId random = 0;
   if (const Errno error = make_file_id(random); error != 0)
     throw std::system_error(error, std::generic_category(), "getrandom");
   generation_ = random;
+  // What a server that ended has left there is of no use, or has a name as well.
+  std::vector<std::string> left;
+  if (each_name(Descriptor(::fcntl(fresh_.get(), F_DUPFD_CLOEXEC, 0)), [&](std::string_view name) {
+        left.emplace_back(name);
+      }) == 0)
+    for (const std::string& name : left) ::unlinkat(fresh_.get(), name.c_str(), 0);
+  all_changed_ = !take_stable_mark(folder, stable_mark);
+}
+
+Names::~Names() {
+  if (sync() == 0) leave_stable_mark(folder_.get(), stable_mark);
 }
 
 Errno Names::open_directory(const std::string& path, Descriptor& directory) const {
-  directory = Descriptor(::openat(names_.get(), ".", directory_flags));
-  for (std::size_t begin = 0; directory && begin < path.size();) {
-    const std::size_t end = std::min(path.find('/', begin), path.size());
-    // Step by step, so that a symbolic link in between is not followed either.
-    directory = Descriptor(::openat(directory.get(), path.substr(begin, end - begin).c_str(), directory_flags));
-    begin = end + 1;
-  }
-  if (directory) return 0;
-  return errno == ELOOP ? ENOTDIR : errno;
+  const Errno error = open_below(names_.get(), path, O_DIRECTORY, directory);
+  return error == ELOOP ? ENOTDIR : error;
 }
 
 Errno Names::find(const std::string& path, Place& place) const {
@@ -130,6 +137,7 @@ Errno Names::create(const OpenRequest& request, Entry& entry) {
   entry.layout = layout;
   entry.mode = request.mode | 0600;  // the server itself has to read it
   if (const Errno error = make_file_id(entry.file); error != 0) return error;
+  if (const Errno error = limit_changes(); error != 0) return error;
   const std::lock_guard lock(mutex_);
   const EntryCopy copy{entry.file, layout, request.path};
   if (const Errno error = copies_.keep(copy, entry.mode); error != 0) return error;
@@ -142,7 +150,6 @@ Errno Names::create(const OpenRequest& request, Entry& entry) {
   if (find(request.path, place) == 0 &&
       ::fstatat(place.folder.get(), place.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0)
     entry.modified_ns = modified_ns(found);
-  change();
   return 0;
 }
 
@@ -156,6 +163,7 @@ Errno Names::link(const EntryCopy& copy, std::uint32_t mode) {
   if (error == 0 && ::linkat(fresh_.get(), fresh.c_str(), place.folder.get(), place.name.c_str(), 0) != 0)
     error = errno;
   ::unlinkat(fresh_.get(), fresh.c_str(), 0);
+  if (error == 0) change_entry(copy.path);
   return error;
 }
 
@@ -167,6 +175,7 @@ Errno Names::stat(const std::string& path, Entry& entry) {
 
 Errno Names::unlink(const std::string& path, Orphan& orphan) {
   if (path.empty()) return EISDIR;
+  if (const Errno error = limit_changes(); error != 0) return error;
   const std::lock_guard lock(mutex_);
   Place place;
   if (const Errno error = find(path, place); error != 0) return error;
@@ -175,13 +184,15 @@ Errno Names::unlink(const std::string& path, Orphan& orphan) {
   if (const Errno error = read_entry(place.folder.get(), place.name, entry); error != 0) return error;
   if (entry.kind == EntryKind::directory) return EISDIR;
   if (::unlinkat(place.folder.get(), place.name.c_str(), 0) != 0) return errno;
-  change();
+  changes_.forget(names_path(path));
+  changes_.lose(names_directory(path));
   orphan = {entry.file, entry.layout};
   return entry.file == 0 ? 0 : copies_.remove(entry.file);
 }
 
 Errno Names::rename(const std::string& from, const std::string& to, Orphan& orphan) {
   if (from.empty() || to.empty()) return EBUSY;
+  if (const Errno error = limit_changes(); error != 0) return error;
   const std::lock_guard lock(mutex_);
   Place source, target;
   if (const Errno error = find(from, source); error != 0) return error;
@@ -200,7 +211,10 @@ Errno Names::rename(const std::string& from, const std::string& to, Orphan& orph
     return error;
   }
   if (moved.kind == EntryKind::directory) ++generation_;
-  change();
+  if (from != to) changes_.forget(names_path(to));
+  changes_.rename(names_path(from), names_path(to));
+  changes_.gain(names_directory(to));
+  changes_.lose(names_directory(from));
   if (!replaces) return 0;
   orphan = {replaced.file, replaced.layout};
   return copies_.remove(replaced.file);
@@ -208,26 +222,32 @@ Errno Names::rename(const std::string& from, const std::string& to, Orphan& orph
 
 Errno Names::make_directory(const std::string& path, std::uint32_t mode) {
   if (path.empty()) return EEXIST;
+  if (const Errno error = limit_changes(); error != 0) return error;
+  const std::lock_guard lock(mutex_);
   Place place;
   if (const Errno error = find(path, place); error != 0) return error;
   if (::mkdirat(place.folder.get(), place.name.c_str(), 0700) != 0) return errno;
   // The mask of the client's process is in `mode`; that of this process is not to count.
   if (::fchmodat(place.folder.get(), place.name.c_str(), mode | 0700, 0) != 0) return errno;
-  change();
+  changes_.change(names_path(path));
+  changes_.gain(names_directory(path));
   return 0;
 }
 
 Errno Names::remove_directory(const std::string& path) {
   if (path.empty()) return EBUSY;
+  if (const Errno error = limit_changes(); error != 0) return error;
   const std::lock_guard lock(mutex_);
   Place place;
   if (const Errno error = find(path, place); error != 0) return error;
   if (::unlinkat(place.folder.get(), place.name.c_str(), AT_REMOVEDIR) != 0) return errno;
-  change();
+  changes_.forget(names_path(path));
+  changes_.lose(names_directory(path));
   return 0;
 }
 
 Errno Names::set(const SetEntryRequest& request) {
+  if (const Errno error = limit_changes(); error != 0) return error;
   const std::lock_guard lock(mutex_);
   Place place;
   if (const Errno error = find(request.path, place); error != 0) return error;
@@ -244,17 +264,18 @@ Errno Names::set(const SetEntryRequest& request) {
     const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, time_of(request.modified_ns)};
     if (::utimensat(place.folder.get(), name.c_str(), times.data(), AT_SYMLINK_NOFOLLOW) != 0) return errno;
   }
-  change();
+  changes_.change(names_path(request.path));
   return 0;
 }
 
 Errno Names::make_link(const std::string& path, const std::string& text) {
   if (path.empty()) return EEXIST;
+  if (const Errno error = limit_changes(); error != 0) return error;
   const std::lock_guard lock(mutex_);
   Place place;
   if (const Errno error = find(path, place); error != 0) return error;
   if (::symlinkat(text.c_str(), place.folder.get(), place.name.c_str()) != 0) return errno;
-  change();
+  changes_.gain(names_directory(path));
   return 0;
 }
 
@@ -301,13 +322,52 @@ Errno Names::list(const std::string& path, std::uint64_t cookie, DirectoryPage& 
   }
 }
 
+Errno Names::limit_changes() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (changes_.size() < most_changes) return 0;
+  }
+  return sync();
+}
+
 Errno Names::sync() {
-  const std::uint64_t changes = changes_;
-  if (changes == synced_) return 0;
-  // Only the kernel knows which of the directories have changed.
-  if (::syncfs(names_.get()) != 0) return errno;
-  synced_ = changes;
+  const std::lock_guard one(sync_mutex_);
+  if (const Errno error = sync_all(); error != 0) return error;
+  {
+    const std::lock_guard lock(mutex_);
+    changes_.begin_sync();
+  }
+  while (const std::optional<Changed> next = next_change()) {
+    const Errno error = next->error == 0 && ::fsync(next->file.get()) != 0 ? errno : next->error;
+    // What was removed meanwhile has no content; nor has a symbolic link.
+    if (error == 0 || error == ENOENT || error == ENOTDIR || error == ELOOP) continue;
+    const std::lock_guard lock(mutex_);
+    changes_.keep(next->path);
+    return error;
+  }
   return 0;
+}
+
+/// Everything, if nothing is known of what was changed. No name changes meanwhile.
+Errno Names::sync_all() {
+  const std::lock_guard lock(mutex_);
+  if (!all_changed_) return 0;
+  for (const char* const name : {"entries", "names", "set-aside"})
+    if (const Errno error = sync_tree(folder_.get(), name); error != 0) return error;
+  if (::fsync(folder_.get()) != 0) return errno;
+  changes_.forget_all();
+  all_changed_ = false;
+  return 0;
+}
+
+std::optional<Names::Changed> Names::next_change() {
+  // No name changes in between, so that the path is that of what has changed.
+  const std::lock_guard lock(mutex_);
+  std::optional<std::string> path = changes_.next();
+  if (!path) return {};
+  Changed changed{std::move(*path), {}, 0};
+  changed.error = open_below(folder_.get(), changed.path, 0, changed.file);
+  return changed;
 }
 
 }  // namespace strider::listio

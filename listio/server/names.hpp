@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -8,6 +9,7 @@
 #include "listio/protocol/messages.hpp"
 #include "listio/server/data_store.hpp"
 #include "listio/server/entry_copies.hpp"
+#include "listio/server/name_changes.hpp"
 
 namespace strider::listio {
 
@@ -16,12 +18,18 @@ namespace strider::listio {
 /// nothing outside can be reached. For several threads at once. All calls end with 0 or an error number: EUCLEAN where
 /// the small file is damaged.
 ///
+/// Nothing but `sync` makes changes stable, unless there are very many. The destructor does, and says so in the folder;
+/// where a server ended without that, the first sync is of all names.
+///
 /// Each entry has a copy by the number of its file, which is made before the file gets a name and removed after it has
 /// lost it. So data of a file without a copy are of no use to anybody, whoever renames what in the meantime.
 class Names {
  public:
   /// In `folder`, an open directory; `servers` is how many there are. std::system_error if that cannot be.
   Names(int folder, std::uint32_t servers);
+  ~Names();
+  Names(const Names&) = delete;
+  Names& operator=(const Names&) = delete;
 
   Errno open(const OpenRequest& request, Entry& entry);
   Errno stat(const std::string& path, Entry& entry);
@@ -70,21 +78,33 @@ class Names {
   Errno read_copy(FileId file, CopyCheck& check) const;
   bool leads_to(const std::string& path, FileId file) const;
   Errno replace_entry(const Place& place, FileId file, const LayoutWords& layout, std::uint32_t mode);
+  void change_entry(const std::string& path);
+  void change_set_aside(const std::string& path);
   Errno rewrite_entry(const std::string& path, FileId file);
   Errno rewrite_copy(const std::string& path);
   Errno set_aside_entry(const std::string& path, std::string& now);
   Errno set_aside_copy(FileId file, std::string& now);
   Errno make_way(const std::string& path);
   Errno restore(FileId file, std::string& now);
-  void change() { ++changes_; }
+  /// Changes that are not stable take memory: there are fewer than `most_changes` when this returns 0.
+  Errno limit_changes();
+  Errno sync_all();
+  /// What is to be made stable next, open, unless that failed.
+  struct Changed {
+    std::string path;
+    Descriptor file;
+    Errno error = 0;
+  };
+  std::optional<Changed> next_change();
 
   std::uint32_t servers_;
   Descriptor folder_, names_, fresh_;  ///< the server's, the root, and a folder of files that have no name yet
+  NameChanges changes_;
   EntryCopies copies_;
-  std::mutex mutex_;  ///< of those who change names
+  bool all_changed_ = true;  ///< a server that ended before may have left changes that are not stable
+  std::mutex mutex_;         ///< of those who change names
+  std::mutex sync_mutex_;    ///< of those who make changes stable; locked before the other one
   std::atomic<std::uint64_t> generation_;
-  /// A server that ended before may have left changes that were not synced.
-  std::atomic<std::uint64_t> changes_ = 1, synced_ = 0;
 };
 
 }  // namespace strider::listio

@@ -55,7 +55,6 @@ Errno Names::judge(const std::string& path, Place& place, Look& look) const {
   if (const Errno failed = read_copy(look.entry.file, copy); failed != 0) return failed;
   if (!copy.is_named || copy.path == path) return 0;
   look.damage = "it is that of " + copy.path;
-  look.text.clear();  // of no use to find out whose it was
   return EUCLEAN;
 }
 
@@ -118,8 +117,19 @@ Errno Names::repair(const RepairNameRequest& request, LinkText& now) {
     case NameRepair::set_aside_copy: error = set_aside_copy(request.file, now.text); break;
     case NameRepair::restore: error = restore(request.file, now.text); break;
   }
-  if (error == 0) change();
   return error;
+}
+
+/// An entry is to become stable, as another file or with other content.
+void Names::change_entry(const std::string& path) {
+  changes_.change(names_path(path));
+  changes_.gain(names_directory(path));
+}
+
+void Names::change_set_aside(const std::string& path) {
+  changes_.change(path);
+  changes_.gain(set_aside);
+  changes_.gain("");  // the server's folder has it
 }
 
 /// Replaces the entry at a place at once; its mode and time stay those of what was there.
@@ -146,10 +156,12 @@ Errno Names::rewrite_entry(const std::string& path, FileId file) {
   if (error != EUCLEAN) return error != 0 ? error : EEXIST;
   if (const Errno failed = copies_.read(file, copy, mode); failed != 0) return failed;
   if (leads_to(copy.path, file)) return EEXIST;
-  const bool had_mode = !damaged.text.empty();  // a regular file, of which the bytes alone are damaged
+  // Whether it is a regular file of which the bytes alone are damaged.
+  const bool had_mode = !damaged.text.empty() && damaged.entry.file == 0;
   if (const Errno failed = replace_entry(place, file, copy.layout, had_mode ? damaged.entry.mode : mode); failed != 0)
     return failed;
   copy.path = path;
+  change_entry(path);
   return copies_.keep(copy, mode);
 }
 
@@ -162,7 +174,9 @@ Errno Names::rewrite_copy(const std::string& path) {
   if (found.entry.kind != EntryKind::file) return EINVAL;
   const FileId file = found.entry.file;
   if (const Errno error = copies_.keep({file, found.entry.layout, path}, found.entry.mode); error != 0) return error;
-  return found.has_checksum ? 0 : replace_entry(place, file, found.entry.layout, found.entry.mode);
+  if (found.has_checksum) return 0;
+  change_entry(path);
+  return replace_entry(place, file, found.entry.layout, found.entry.mode);
 }
 
 Errno Names::set_aside_entry(const std::string& path, std::string& now) {
@@ -176,6 +190,9 @@ Errno Names::set_aside_entry(const std::string& path, std::string& now) {
   if (const Errno failed = new_name(place.name, name); failed != 0) return failed;
   if (::renameat(place.folder.get(), place.name.c_str(), aside.get(), name.c_str()) != 0) return errno;
   now = std::string(set_aside) + "/" + name;
+  changes_.forget(names_path(path));
+  changes_.lose(names_directory(path));
+  change_set_aside(now);
   return 0;
 }
 
@@ -189,6 +206,7 @@ Errno Names::set_aside_copy(FileId file, std::string& now) {
   if (const Errno failed = open_folder(folder_.get(), set_aside, aside); failed != 0) return failed;
   if (const Errno failed = new_name("copy-of-" + digits_of(file), name); failed != 0) return failed;
   now = std::string(set_aside) + "/" + name;
+  change_set_aside(now);
   return copies_.move_out(file, aside.get(), name);
 }
 
@@ -198,6 +216,7 @@ Errno Names::make_way(const std::string& path) {
     Place place;
     if (const Errno error = find(path.substr(0, slash), place); error != 0) return error;
     if (::mkdirat(place.folder.get(), place.name.c_str(), 0700) != 0 && errno != EEXIST) return errno;
+    changes_.gain(names_directory(path.substr(0, slash)));
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// What servers sync of what another one, which has ended before, has left.
+// What servers sync, also of what another one, which has ended before, has left.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -6,6 +6,8 @@
 
 #include <array>
 #include <atomic>
+#include <filesystem>
+#include <string>
 
 #include "listio/server/data_store.hpp"
 #include "listio/server/names.hpp"
@@ -34,18 +36,91 @@ class SyncTest : public testing::Test {
   Descriptor folder_{::open(place_.path().c_str(), O_RDONLY | O_DIRECTORY)};
 };
 
-TEST_F(SyncTest, NamesOfAServerThatHasEndedAreSyncedOnce) {
-  Entry entry;
-  ASSERT_EQ(Names(folder_.get(), 1).make_directory("made", 0700), 0);
+Errno create(Names& names, const std::string& path, Entry& entry) {
+  return names.open({path, Creation::exclusive, 0600, {1, 0, 65536}}, entry);
+}
+
+TEST_F(SyncTest, OfNamesIsOfWhatHasChanged) {
   Names names(folder_.get(), 1);
-  syncfs_calls = 0;
+  ASSERT_EQ(names.sync(), 0);
+  Entry entry;
+  Orphan orphan;
+  const auto syncs_of = [&](const auto& action) {
+    EXPECT_EQ(action(), 0);
+    fsyncs = 0;
+    EXPECT_EQ(names.sync(), 0);
+    return fsyncs.load();
+  };
+  EXPECT_EQ(syncs_of([] { return 0; }), 0);
+  EXPECT_EQ(syncs_of([&] { return names.make_directory("a", 0700); }), 2) << "it, and the root";
+  EXPECT_EQ(syncs_of([&] { return create(names, "a/one", entry); }), 5)
+      << "entry and its directory; copy, its folder, which is new, and the folder of these";
+  EXPECT_EQ(syncs_of([&] { return names.set({"a/one", 0640, SetEntryRequest::keep_time}); }), 1);
+  EXPECT_EQ(syncs_of([&] { return names.rename("a/one", "two", orphan); }), 4)
+      << "both directories; copy, which has the new path, and its folder";
+  EXPECT_EQ(syncs_of([&] { return names.unlink("two", orphan); }), 2) << "directory; the copy's folder";
+  EXPECT_EQ(syncs_of([&] { return names.make_link("link", "a"); }), 1);
+  EXPECT_EQ(syncs_of([&] {
+              EXPECT_EQ(create(names, "a/three", entry), 0);
+              EXPECT_EQ(names.rename("a", "b", orphan), 0);
+              EXPECT_EQ(names.unlink("b/three", orphan), 0);
+              return names.remove_directory("b");
+            }),
+            3)
+      << "what is gone has none: the root, the copy's folder and the folder of these";
+  EXPECT_EQ(syncfs_calls, 0);
+}
+
+TEST_F(SyncTest, VeryManyChangesAreSyncedUnasked) {
+  Names names(folder_.get(), 1);
+  ASSERT_EQ(names.sync(), 0);
+  fsyncs = 0;
+  for (int i = 0; i < 100'000 && fsyncs == 0; ++i) ASSERT_EQ(names.make_directory("d" + std::to_string(i), 0700), 0);
+  EXPECT_GT(fsyncs, 90'000);
+}
+
+TEST_F(SyncTest, NamesOfAServerThatWasKilledAreSyncedOnce) {
+  Entry entry;
+  {
+    Names names(folder_.get(), 1);
+    ASSERT_EQ(names.make_directory("made", 0700), 0);
+    ASSERT_EQ(create(names, "made/file", entry), 0);
+  }
+  fsyncs = 0;
+  ASSERT_EQ(Names(folder_.get(), 1).sync(), 0);
+  EXPECT_EQ(fsyncs, 2) << "it ended in order: the mark of this is removed and written";
+  ASSERT_EQ(::unlinkat(folder_.get(), "names-stable", 0), 0);
+  Names names(folder_.get(), 1);
+  fsyncs = 0;
   EXPECT_EQ(names.sync(), 0);
-  EXPECT_EQ(syncfs_calls, 1);
+  EXPECT_EQ(fsyncs, 7) << "copy, two folders; entry, two directories; the server's folder";
   EXPECT_EQ(names.sync(), 0);
-  EXPECT_EQ(syncfs_calls, 1);
-  ASSERT_EQ(names.make_directory("another", 0700), 0);
-  EXPECT_EQ(names.sync(), 0);
-  EXPECT_EQ(syncfs_calls, 2);
+  EXPECT_EQ(fsyncs, 7);
+}
+
+TEST(RemovalTest, DataGoAfterTheirNamesAreGoneForGood) {
+  constexpr int files = 20;
+  const Service service(1);
+  const auto data_files = [&] {
+    int count = 0;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(service.folder() + "/server-0/data"))
+      count += each.is_regular_file() ? 1 : 0;
+    return count;
+  };
+  Client client(service.volume(), {});
+  const std::array<std::byte, 10> data{};
+  for (int i = 0; i < files; ++i) client.write(client.open(std::to_string(i), Creation::exclusive), data, 0);
+  client.sync_names();
+  for (int i = 0; i < files; ++i) {
+    const int left = data_files(), syncs = fsyncs;
+    client.unlink(std::to_string(i));
+    const bool is_gone = data_files() < left;
+    EXPECT_TRUE(is_gone || i > 0) << "the first one goes at once";
+    EXPECT_GE(fsyncs, is_gone ? syncs + 2 : syncs) << "the directory, and the folder of the copy";
+  }
+  client.finish_removals();
+  EXPECT_EQ(data_files(), 0);
+  EXPECT_FALSE(client.removals_are_waiting());
 }
 
 TEST_F(SyncTest, FoldersOfAServerThatHasEndedAreSyncedOnce) {

@@ -1,0 +1,59 @@
+#pragma once
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "foundation/descriptor.hpp"
+#include "listio/server/data_store.hpp"
+
+namespace strider::listio {
+
+/// The name of a path of the volume, and the directory that it stands in: paths from the server's folder.
+std::string names_path(const std::string& path);
+std::string names_directory(const std::string& path);
+
+/// The small files and directories of a server's folder that have changed and are not on stable storage yet. Paths are
+/// relative to that folder, such as names/a/b. The caller serializes all calls, together with the changes themselves:
+/// so a path leads to what was changed.
+class NameChanges {
+ public:
+  /// A file is new, or has another content, mode or time of change; a directory has another mode or time.
+  void change(const std::string& path) { changed_[path] |= content; }
+  /// A directory has a name more, or a name means another file.
+  void gain(const std::string& directory) { changed_[directory] |= gained; }
+  /// A directory has a name less.
+  void lose(const std::string& directory) { changed_[directory] |= lost; }
+  /// What was there is gone.
+  void forget(const std::string& path);
+  void forget_all();
+  /// What was at `from` is at `to`, with all below it.
+  void rename(const std::string& from, const std::string& to);
+
+  /// How many paths there are.
+  std::size_t size() const { return changed_.size() + syncing_.size(); }
+  /// A sync begins: `next` returns what has changed until now.
+  void begin_sync();
+  /// The next one to make stable, files first, then directories that have gained names before those that have lost
+  /// some: a file that moved has one of its names at any time. None at the end of the sync.
+  std::optional<std::string> next();
+  /// What `next` returned last could not be made stable: it belongs to the next sync.
+  void keep(const std::string& path) { changed_[path] |= content | gained | lost; }
+
+ private:
+  enum Change : unsigned { content = 1, gained = 2, lost = 4 };
+  static constexpr unsigned turns = 4;
+  /// In which order changes become stable: a number below `turns`.
+  static unsigned turn_of(unsigned changes);
+
+  std::map<std::string, unsigned> changed_;
+  std::set<std::pair<unsigned, std::string>> syncing_;  ///< by turn
+};
+
+/// Makes all files and directories below `folder`/`name` stable, and it itself; nothing to do if it is not there. 0, or
+/// the error number.
+Errno sync_tree(int folder, const std::string& name);
+
+}  // namespace strider::listio
