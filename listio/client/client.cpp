@@ -8,6 +8,7 @@
 #include "listio/client/ask.hpp"
 #include "listio/client/driver.hpp"
 #include "listio/client/locks.hpp"
+#include "listio/client/removals.hpp"
 #include "listio/client/volume_check.hpp"
 #include "listio/protocol/parse.hpp"
 
@@ -45,7 +46,10 @@ Striping striping_of(const LayoutWords& layout, std::uint32_t servers, const std
 class Client::Impl {
  public:
   Impl(Volume volume, const ClientOptions& options) : driver(std::move(volume), options) {}
-  ~Impl() { engine_ends(); }
+  ~Impl() {
+    engine_ends();
+    removals.finish_at_end();
+  }
 
   /// One request to the manager.
   template <typename Body>
@@ -82,12 +86,6 @@ class Client::Impl {
     }
     sizes.bytes = file.striping.file_bytes(data);
     return sizes;
-  }
-
-  void remove_data(const char* what, const std::string& path, const Orphan& orphan) {
-    if (orphan.file == 0) return;
-    tell_all(what, path, std::min(orphan.layout.servers, driver.servers()),
-             [&](std::uint32_t) { return RemoveDataRequest{orphan.file}; });
   }
 
   struct Transfer {
@@ -136,6 +134,7 @@ class Client::Impl {
 
   Driver driver;
   Locks locks{driver};
+  Removals removals{driver};
   std::map<Ticket, Transfer> transfers;
   Ticket next_ticket = 1;
 
@@ -282,12 +281,15 @@ FileStat Client::stat(const std::string& path) {
 
 void Client::unlink(const std::string& path) {
   const auto orphan = impl_->ask<Orphan>("unlink", path, UnlinkRequest{checked(path)});
-  impl_->remove_data("unlink", path, orphan);
+  impl_->removals.add("unlink", path, orphan);
 }
+
+bool Client::removals_are_waiting() const { return impl_->removals.are_waiting(); }
+void Client::finish_removals() { impl_->removals.finish("unlink", ""); }
 
 void Client::rename(const std::string& from, const std::string& to) {
   const auto orphan = impl_->ask<Orphan>("rename", from, RenameRequest{checked(from), checked(to)});
-  impl_->remove_data("rename", to, orphan);
+  impl_->removals.add("rename", to, orphan);
 }
 
 void Client::make_directory(const std::string& path, std::uint32_t mode) {
@@ -342,7 +344,10 @@ ServerStatus Client::status(std::uint32_t server) {
   return impl_->ask<ServerStatus>("status", "", StatusRequest{}, server);
 }
 
-CheckReport Client::check() { return check_volume(impl_->driver); }
+CheckReport Client::check() {
+  finish_removals();
+  return check_volume(impl_->driver);
+}
 
 std::vector<std::string> Client::repair(const CheckReport& report) { return repair_names(impl_->driver, report); }
 

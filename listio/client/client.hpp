@@ -188,8 +188,13 @@ class Client {
   void truncate(const File& file, std::uint64_t bytes);
 
   FileStat stat(const std::string& path);
+  /// The name is gone when these return. Data follow when that is on stable storage: at once, or with one of the next
+  /// calls, so that many files need few syncs; the destructor removes what is left.
   void unlink(const std::string& path);
   void rename(const std::string& from, const std::string& to);
+  bool removals_are_waiting() const;
+  /// Removes the data of files whose names are gone.
+  void finish_removals();
   void make_directory(const std::string& path, std::uint32_t mode = 0755);
   void remove_directory(const std::string& path);
   void make_link(const std::string& path, const std::string& text);

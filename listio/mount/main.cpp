@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "foundation/error.hpp"
+#include "listio/mount/answer.hpp"
 #include "listio/mount/file_system.hpp"
 
 namespace strider::listio {
@@ -93,18 +94,27 @@ void stop_with_input() {
   }).detach();
 }
 
-/// As fuse_session_loop, but it does not sleep in the kernel while somebody waits for a lock.
-int loop(fuse_session* session, FileSystem& system) {
+/// Waits for a request while something else is to be done, and does it. Whether there is one.
+bool request_comes(fuse_session* session, FileSystem& system) {
   constexpr int glance_ms = 5;
+  pollfd requests{fuse_session_fd(session), POLLIN, 0};
+  const bool comes = ::poll(&requests, 1, glance_ms) > 0;
+  if (system.locks.are_waiting()) system.locks.progress();
+  try {
+    if (!comes) system.client.finish_removals();
+  } catch (const std::exception& error) {
+    log_failure("unlink", error.what());
+  }
+  return comes;
+}
+
+/// As fuse_session_loop, but it does not sleep in the kernel while somebody waits for a lock, or data are to be removed.
+int loop(fuse_session* session, FileSystem& system) {
   fuse_buf buffer{};  // NOLINT(bugprone-invalid-enum-default-initialization): no flags
   int result = 0;
   while (fuse_session_exited(session) == 0) {
-    if (system.locks.are_waiting()) {
-      pollfd requests{fuse_session_fd(session), POLLIN, 0};
-      const int ready = ::poll(&requests, 1, glance_ms);
-      system.locks.progress();
-      if (ready <= 0) continue;
-    }
+    const bool has_work = system.locks.are_waiting() || system.client.removals_are_waiting();
+    if (has_work && !request_comes(session, system)) continue;
     result = fuse_session_receive_buf(session, &buffer);
     if (result == -EINTR) continue;
     if (result <= 0) break;

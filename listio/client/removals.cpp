@@ -1,0 +1,46 @@
+#include "listio/client/removals.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "listio/client/ask.hpp"
+
+namespace strider::listio {
+namespace {
+
+constexpr std::chrono::milliseconds shortest_pause{10};
+constexpr int pause_to_sync = 9;
+constexpr std::size_t most_waiting = 4096;
+
+}  // namespace
+
+void Removals::add(const char* what, const std::string& path, const Orphan& orphan) {
+  if (orphan.file == 0) return;
+  waiting_.push_back(orphan);
+  if (Clock::now() >= next_ || waiting_.size() >= most_waiting) finish(what, path);
+}
+
+void Removals::finish(const char* what, const std::string& path) {
+  if (waiting_.empty()) return;
+  const std::vector<Orphan> gone = std::exchange(waiting_, {});
+  const auto begin = Clock::now();
+  tell(driver_, what, path, SyncNamesRequest{});
+  next_ = Clock::now() + std::max<Clock::duration>(shortest_pause, pause_to_sync * (Clock::now() - begin));
+  const auto operation = driver_.prepare(what, path);
+  for (const Orphan& orphan : gone)
+    for (std::uint32_t server = 0; server < std::min(orphan.layout.servers, driver_.servers()); ++server)
+      driver_.add(*operation, server, RemoveDataRequest{orphan.file});
+  driver_.run(*operation);
+}
+
+void Removals::finish_at_end() noexcept {
+  try {
+    for (std::uint32_t server = 0; server < driver_.servers(); ++server)
+      if (driver_.connection(server) == 0) return;
+    finish("unlink", "");
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): a check of the volume finds what is left
+  }
+}
+
+}  // namespace strider::listio

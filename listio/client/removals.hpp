@@ -1,0 +1,35 @@
+#pragma once
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "listio/client/driver.hpp"
+#include "listio/protocol/messages.hpp"
+
+namespace strider::listio {
+
+/// Data of files whose names a client has removed. Data go after the removal of the name is on stable storage:
+/// otherwise server 0 could lose power, have the name again, and the other servers no data.
+///
+/// The first removal asks for a sync of names. Those that follow wait until nine times the duration of that sync, and at
+/// least 10 ms, are over: so a client that removes many files spends a tenth of its time in syncs.
+class Removals {
+ public:
+  explicit Removals(Driver& driver) : driver_(driver) {}
+
+  /// `what` is done with `path`: removes the data at once, or later. IoError.
+  void add(const char* what, const std::string& path, const Orphan& orphan);
+  bool are_waiting() const { return !waiting_.empty(); }
+  /// Removes all data that wait. IoError: they are orphaned then.
+  void finish(const char* what, const std::string& path);
+  /// The same at the end of the client, for as long as all servers are connected. Data that stay are orphaned.
+  void finish_at_end() noexcept;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Driver& driver_;
+  std::vector<Orphan> waiting_;
+  Clock::time_point next_{};  ///< when the next sync may be
+};
+
+}  // namespace strider::listio
