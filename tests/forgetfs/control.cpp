@@ -59,6 +59,8 @@ std::string look_or_change(Store& store, const std::string& verb, std::istringst
   if (verb == "fault") store.faults.add(fault_of(words));
   else if (verb == "persist") store.tree.sync_all();
   else if (verb == "erase") store.events.clear();
+  else if (verb == "snapshots") std::getline(words >> std::ws, store.snapshots);
+  else if (verb == "snapshots-made") answer = std::to_string(store.snapshots_made) + "\n";
   else if (verb == "mark") {
     std::string text;
     std::getline(words >> std::ws, text);

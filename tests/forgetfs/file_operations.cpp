@@ -92,7 +92,9 @@ void sync_node(fuse_req_t request, const char* op, fuse_ino_t number) {
   const Call call = call_on(request, op, number);
   begin(request, call, [request, call](Store& store, const Fault* fault) {
     const bool lost = store.power_is_off || (fault != nullptr && fault->kind == "dropped");
+    const bool changes = !call.node->is_stable();
     if (!lost) store.tree.sync(call.node);
+    if (!lost && changes) take_snapshot(store);
     fuse_reply_err(request, 0);
   });
 }

@@ -55,6 +55,12 @@ void Node::make_stable() {
   log.clear();
 }
 
+Bytes Node::torn(std::uint64_t unit, std::mt19937_64& random) const {
+  Bytes image = disk;
+  for (const Piece& piece : log) replay_some(image, piece, unit, random);
+  return image;
+}
+
 Tree::Tree(NameSync name_sync) : name_sync_(name_sync), root_(make(S_IFDIR | 0755, 0, 0)) { remember(root_); }
 
 Ref Tree::find(std::uint64_t number) const {
@@ -134,8 +140,7 @@ void Tree::lose(std::uint64_t unit, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   for_each([](const Ref& folder) { folder->names = folder->stable_names; });
   const auto lose_content = [&](const Ref& node) {
-    for (const Piece& piece : node->log)
-      if (unit != 0) replay_some(node->disk, piece, unit, random);
+    if (unit != 0) node->disk = node->torn(unit, random);
     node->log.clear();
     node->now = node->disk;
     node->old.clear();

@@ -401,7 +401,25 @@ def test_synced_writes_and_fsync_reach_the_servers(
         os.fsync(folder)
         os.close(folder)
     found = [call for call in calls_in(tmp_path / "servers") if f"{volume}/server-" in call.path]
-    calls = [call.name for call in found]
     data = [call for call in found if call.name == "fdatasync" and "/data/" in call.path]
     assert len(data) == (9 if flags else 3), "each of three servers, for each write or once"
-    assert calls.count("syncfs") >= 1, "the names"
+    names = [call for call in found if call.name == "fsync" and "/names" in call.path]
+    assert names, "the names"
+
+
+def test_data_of_removed_files_go_while_the_mount_stays(mounts: Mounts, volume: Path) -> None:
+    """Also of the last ones, which wait for the removal of their names to be stable."""
+    directory = mounts()
+    files = [directory / str(number) for number in range(50)]
+    before = data_files(volume)
+    for file in files:
+        file.write_bytes(b"x" * 100_000)
+    assert len(data_files(volume)) > len(before)
+    for file in files:
+        file.unlink()
+    wait_for(lambda: data_files(volume) == before, "data files to be removed")
+
+
+def data_files(volume: Path) -> set[Path]:
+    """Of all servers."""
+    return {path for path in volume.glob("server-*/data/*/*")}
