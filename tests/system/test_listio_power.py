@@ -1,4 +1,4 @@
-"""After each sync of a volume's servers the power may fail: what was promised is there, and a check repairs the rest."""
+"""After each sync of a volume's servers the power may fail: promises hold, and a check repairs the rest."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ from forgetfs import mounted
 from strider.engine import Engine
 
 SYNCS = 260
-"""Of each seed: after each of them the power is cut twice, once with all that is not stable lost, once with it torn."""
+"""Of each seed. The power is cut twice after each: all that is not stable is lost, or torn."""
 TIMEOUT_S = 600
 
 
@@ -24,7 +24,14 @@ def cut_power(engine: Engine, seed: int, syncs: int = SYNCS) -> dict[str, object
         mounted(engine, "default", "--strict") as forgetful,
         tempfile.TemporaryDirectory(dir="/dev/shm") as images,
     ):
-        words = [program, forgetful.mount, forgetful.socket, images, str(seed), str(syncs)]
+        words: list[str | Path] = [
+            program,
+            forgetful.mount,
+            forgetful.socket,
+            images,
+            str(seed),
+            str(syncs),
+        ]
         done = subprocess.run(words, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     assert done.returncode in (0, 1), done.stderr
     found: dict[str, object] = json.loads(done.stdout)

@@ -422,4 +422,4 @@ def test_data_of_removed_files_go_while_the_mount_stays(mounts: Mounts, volume: 
 
 def data_files(volume: Path) -> set[Path]:
     """Of all servers."""
-    return {path for path in volume.glob("server-*/data/*/*")}
+    return set(volume.glob("server-*/data/*/*"))
