@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import ClientsOption, SetOption, StoreOption, TargetOption
+from strider.cli.options import BindOption, ClientsOption, SetOption, StoreOption, TargetOption
 from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ def submit(
     settings: SetOption = None,
     nodes: NodesOption = None,
     per_node: PerNodeOption = None,
+    bind: BindOption = None,
     time: TimeOption = "",
     partition: PartitionOption = "",
     account: AccountOption = "",
@@ -137,10 +138,12 @@ def submit(
     place = store_of(store).absolute()
     options = _options(executor, nodes or 1, per_node or 0, time, margin, partition, account)
     if resume:
-        _refuse_beside_resume(suite=suite, target=target, clients=clients, set=settings, launcher=launcher)
+        _refuse_beside_resume(
+            suite=suite, target=target, clients=clients, set=settings, bind=bind, launcher=launcher
+        )
         order = _continuation(resume, place, options, jobs, nodes)
     elif suite:
-        order = _order(suite, target, clients, settings or [], options, launcher, jobs, nodes)
+        order = _order(suite, target, clients, settings or [], options, launcher, jobs, nodes, bind)
     else:
         raise StriderError("name a suite, or a run with --resume RUN")
     if show:
@@ -189,6 +192,7 @@ def _order(
     launcher: str,
     jobs: int | None,
     nodes: int | None,
+    bind: str | None,
 ) -> "Order":
     """Returns the checked suite with what it needs.
 
@@ -200,6 +204,7 @@ def _order(
     from strider.cli.sizing import with_chosen_sizes, without_probe
     from strider.jobs import Order, estimated_s, jobs_needed, sized_for
     from strider.launch import check_target
+    from strider.launch.launchers import places_of
     from strider.suite import Changes, load, locate
     from strider.suite.sizes import probed_key
 
@@ -215,6 +220,8 @@ def _order(
     words = ["--target", place]
     words += ["--clients", clients] if clients else []
     words += [word for setting in settings for word in ("--set", setting)]
+    binding = places_of(bind=bind).bind
+    words += ["--bind", binding] if binding else []
     return Order(
         checked.suite.plan.suite.name,
         loaded.document.text,

@@ -352,3 +352,22 @@ def test_submit_asks_for_the_nodes_of_the_cases(
     assert "#SBATCH --nodes=4\n" in capfd.readouterr().out
     assert main([*words, "--executor", "local"]) == 2
     assert "case 2 needs 4 nodes" in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("commands")
+def test_submit_passes_the_binding_to_the_run(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
+    file = tmp_path / "s.toml"
+    file.write_text(NODES)
+    words = ["submit", str(file), "--target", str(tmp_path), "--store", str(tmp_path / "store")]
+    words += ["--executor", "slurm", "--show"]
+    assert main(words) == 0
+    assert "--bind" not in capfd.readouterr().out
+    assert main([*words, "--bind", "core"]) == 0
+    assert "--bind core --launcher srun" in capfd.readouterr().out
+    assert main([*words, "--bind", "socket"]) == 2
+    assert "--bind: socket is no binding: choose none, core or numa" in capfd.readouterr().err
+    assert main(["submit", "--resume", "latest", "--bind", "core"]) == 2
+    assert "leave out --bind" in capfd.readouterr().err
