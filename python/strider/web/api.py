@@ -17,7 +17,7 @@ from strider.web import data_sets
 from strider.web.batch import Slurm, SlurmOptions
 from strider.web.continuing import is_cut, require_resumable
 from strider.web.jobs import Jobs
-from strider.web.questions import Nothing, PictureQuestion, SuiteQuestion, SuiteText
+from strider.web.questions import JobQuestion, Nothing, PictureQuestion, SuiteQuestion, SuiteText
 from strider.web.runs import Runs
 from strider.web.saved import SavedSuites
 from strider.web.site import Site, confined_target
@@ -113,7 +113,9 @@ class Api:
         judged = await self._workers.ask("judge", SuiteText(text=asked.text))
         name, ranks = judged["name"], judged["ranks"]
         if asked.where == "slurm":
-            job = await self._slurm.submit(name, asked.text, ranks, judged["seconds"], asked.slurm)
+            nodes = int(asked.slurm.nodes or 0) or None
+            size = await self._workers.ask("size", JobQuestion(text=asked.text, nodes=nodes))
+            job = await self._slurm.submit(name, asked.text, ranks, judged["seconds"], asked.slurm, size)
             return JSONResponse({"job": job.id}, 201)
         return JSONResponse({"job": self._jobs.submit(name, asked.text).id}, 201)
 

@@ -1,6 +1,7 @@
 """Jobs of a scheduler from the page: those of `strider submit`, submitted and cancelled by the same code."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -121,7 +122,13 @@ class Slurm:
         return shown
 
     async def submit(
-        self, suite: str, text: str, ranks: int, seconds: float, asked: SlurmOptions
+        self,
+        suite: str,
+        text: str,
+        ranks: int,
+        seconds: float,
+        asked: SlurmOptions,
+        size: Mapping[str, int],
     ) -> SlurmJob:
         """Hands a suite to the scheduler.
 
@@ -131,20 +138,29 @@ class Slurm:
             ranks: How many it needs.
             seconds: Its estimated time.
             asked: What the user asks of the scheduler.
+            size: `nodes`, and `per_node` with the ranks on each; 0 for as many as the suite needs.
 
         Raises:
             StriderError: There is no scheduler, or it refuses.
         """
         if self.missing:
             raise StriderError(self.missing, ExitCode.CANNOT_RUN)
-        return self._shown(await asyncio.to_thread(self._submit, suite, text, ranks, seconds, asked))
+        return self._shown(await asyncio.to_thread(self._submit, suite, text, ranks, seconds, asked, size))
 
-    def _submit(self, suite: str, text: str, ranks: int, seconds: float, asked: SlurmOptions) -> "Job":
+    def _submit(
+        self,
+        suite: str,
+        text: str,
+        ranks: int,
+        seconds: float,
+        asked: SlurmOptions,
+        size: Mapping[str, int],
+    ) -> "Job":
         from strider.jobs import Order, jobs_needed, parse_options, submit
 
         options = parse_options(
             executor="slurm",
-            nodes=int(asked.nodes or 1),
+            **size,
             time=asked.time,
             partition=asked.partition,
             account=asked.account,

@@ -50,6 +50,12 @@ class SuiteText(BaseModel):
     text: str
 
 
+class JobQuestion(SuiteText):
+    """A suite that is to be a job of Slurm, on so many nodes; None for as many as its cases need."""
+
+    nodes: int | None = None
+
+
 def _answer(asked: SuiteQuestion, site: Site) -> Json:
     """A suite after some changes: its text, the form, its mistakes or its plan."""
     try:
@@ -87,6 +93,19 @@ def _judge(asked: SuiteText, site: Site) -> Json:
     return {"name": plan.suite.name, "ranks": plan.ranks, "seconds": estimated_s(checked)}
 
 
+def _size(asked: JobQuestion, site: Site) -> Json:
+    """Returns the nodes of a job of Slurm, and the ranks on each; 0 for as many as the suite needs.
+
+    Raises:
+        StriderError: A case needs more nodes.
+    """
+    from strider.jobs import JobOptions, sized_for
+
+    suite = checking.checked_plan(asked.text, site).suite
+    sized = sized_for(suite, JobOptions(nodes=asked.nodes or 1), asked.nodes)
+    return {"nodes": sized.nodes, "per_node": sized.per_node}
+
+
 def _gallery(_: Nothing, site: Site) -> Json:
     """Workloads by intent, with pictures."""
     return gallery(site)
@@ -98,5 +117,6 @@ QUESTIONS: dict[str, tuple[type[BaseModel], Callable[[Any, Site], Json]]] = {
     "gallery": (Nothing, _gallery),
     "plan": (SuiteText, _plan),
     "judge": (SuiteText, _judge),
+    "size": (JobQuestion, _size),
 }
 """What can be asked: the form of the question, and who answers it."""

@@ -118,6 +118,20 @@ def test_an_option_that_is_none_is_refused(cluster: Server, options: dict[str, s
     assert answer.status == 400
 
 
+def test_a_job_has_the_nodes_that_its_cases_need(cluster: Server) -> None:
+    """As with `strider submit`; fewer are refused with the line of the case."""
+    text = suite(cluster.allowed).replace("[[case]]", "[[case]]\nnodes = 2\nper_node = 1", 1)
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("clients"))
+    refused = cluster.ask("POST", "/api/jobs", {"text": text, "where": "slurm", "slurm": {"nodes": "1"}})
+    assert refused.status == 400
+    assert "needs 2 nodes" in refused.text
+    job = submit(cluster, text)
+    script = (cluster.store.parent / "script").read_text()
+    assert "#SBATCH --nodes=2\n" in script
+    assert "#SBATCH --ntasks-per-node=1\n" in script
+    cluster.ask("POST", f"/api/jobs/{job}/cancel", {})
+
+
 def test_without_slurm_the_page_says_why(engine: Engine, tmp_path: Path) -> None:
     with Server(engine, tmp_path / "allowed", tmp_path / "store", {"PATH": str(tmp_path)}) as server:
         server.enter()
