@@ -20,6 +20,7 @@ from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
 from strider.launch.confinement import guard
 from strider.launch.launchers import Launcher
+from strider.launch.launchers.allocation import allocation
 from strider.launch.launchers.hosts import Host, Seats
 from strider.launch.process import EngineProcess
 from strider.text import printable, shortened
@@ -79,7 +80,8 @@ def require_nodes(
     """Asks each node of a run, and reports clocks that differ.
 
     Args:
-        launcher: Launcher of the run; nothing is asked if it stays on this host, or no places are given.
+        launcher: Launcher of the run; nothing is asked if it stays on this host, or if neither places nor an
+            allocation name nodes.
         engine: The engine.
         target: The directory to measure.
         own: The run's folder in it.
@@ -89,25 +91,39 @@ def require_nodes(
     Raises:
         StriderError: A node cannot take part; each is named, with the reason and a remedy.
     """
-    if launcher.reach == "this host" or not launcher.places.are_given:
+    seats = _seats_of_question(launcher, room.ranks)
+    if seats is None:
         return
-    seats = launcher.places.each_once(room.ranks)
     program = [str(engine.path.resolve()), "node", "--target", str(target), "--folder", str(own)]
     here = _here(program)
-    answers = _ask(launcher, launcher.once_per_node(room.ranks), program, seats.ranks, DEADLINE_S, tell)
+    answers = _ask(launcher, launcher.words(seats), program, seats.ranks, DEADLINE_S, tell)
+    nodes = {_name(answer, seats): answer for answer in answers.nodes}
     errors = [
         *_silent(launcher, seats, program, answers),
-        *(
-            line
-            for answer in answers.nodes
-            for line in _reasons(answer, _name(answer, seats), here, target, room)
-        ),
+        *(line for name, answer in nodes.items() for line in _reasons(answer, name, here, target, room)),
     ]
     if errors:
         raise StriderError("\n".join(errors), ExitCode.CANNOT_RUN)
-    for answer in answers.nodes:
+    for name, answer in nodes.items():
         if off_s := _clock_off_s(answer):
-            tell(_off(f"host {_name(answer, seats)}", off_s, "this host's"))
+            tell(_off(f"host {name}", off_s, "this host's"))
+
+
+def _seats_of_question(launcher: Launcher, ranks: int) -> Seats | None:
+    """Returns the seats of the processes that answer; None if nothing is asked.
+
+    Within an allocation and without places, `srun` starts ranks on all of its nodes. Only the other launchers
+    know on which they start them: then as many processes are asked as the run has ranks.
+    """
+    if launcher.reach == "this host":
+        return None
+    if launcher.places.are_given:
+        return launcher.places.each_once(ranks)
+    found = allocation()
+    if found is None or found.nodes < 2 or ranks < 2:
+        return None
+    nodes = min(found.nodes, ranks)
+    return Seats(nodes, nodes, 1) if launcher.is_srun else Seats(ranks)
 
 
 def clock_notes(event: Mapping[str, Any]) -> Iterator[str]:
@@ -214,8 +230,9 @@ def _silent(launcher: Launcher, seats: Seats, program: Sequence[str], answers: A
     if missing <= 0:
         return []
     if not seats.hosts:
+        unit = "nodes" if seats.nodes else "ranks"
         return [
-            f"{missing} of {seats.ranks} nodes do not answer within {DEADLINE_S:.0f} s "
+            f"{missing} of {seats.ranks} {unit} do not answer within {DEADLINE_S:.0f} s "
             f"({_words(launcher, answers)}): check the allocation, and that the engine is on all nodes"
         ]
     heard = {_name(answer, seats) for answer in answers.nodes}

@@ -10,6 +10,7 @@ from strider.datasets import keeping
 from strider.engine import CheckedCase, Description
 from strider.errors import StriderError
 from strider.launch.launchers import Launcher
+from strider.launch.launchers.allocation import allocation
 from strider.launch.machine import Memory, Space, memory, space_of
 from strider.launch.nodes import Room
 from strider.listio import MOUNT
@@ -102,7 +103,9 @@ def node_needs(plan: CheckedPlan, launcher: Launcher) -> Room:
     bounded = _at_once([pair for pair in _making_files(plan) if not _ends_by_deadline(pair[0])])
     space_bytes = max((needs.space_bytes for _, needs in bounded), default=0)
     total = plan.suite.plan.ranks
-    ranks = launcher.places.seats(total).per_node or 1
+    there = allocation()
+    nodes = min(there.nodes, total) if there and launcher.is_srun else total
+    ranks = launcher.places.seats(total).per_node or -(-total // nodes)
     buffers = max(
         sum(needs.memory_bytes * min(case.clients, ranks) for case, needs in turn)
         for turn in turns(plan.cases)

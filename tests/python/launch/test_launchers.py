@@ -10,7 +10,7 @@ import pytest
 
 from strider.engine import Mpi
 from strider.errors import ExitCode, StriderError
-from strider.launch.launchers import LAUNCHERS, choose, places_of
+from strider.launch.launchers import LAUNCHERS, Launcher, choose, places_of
 from strider.launch.launchers.hosts import Places
 from strider.launch.launchers.launcher import MOST_WORD_BYTES
 from strider.launch.launchers.mpiexec import HOST_VARIABLES, HYDRA_VARIABLES
@@ -133,7 +133,9 @@ def test_each_launcher_binds_by_words_of_its_own(
                 chosen.command(4)
             continue
         assert sorted(chosen.command(4)) == sorted([*unbound, *expected.split()])
-        assert chosen.once_per_node(4) == choose(launcher, mpi).once_per_node(4), "the preflight is not bound"
+        assert _once_per_node(chosen, 4) == _once_per_node(choose(launcher, mpi), 4), (
+            "the preflight is not bound"
+        )
 
 
 def test_intel_mpi_binds_by_variables(program: Program) -> None:
@@ -359,7 +361,7 @@ def test_more_hosts_than_a_word_holds_are_refused_with_a_remedy(program: Program
 
 def test_one_process_on_each_node_is_asked_for_in_the_same_words(program: Program) -> None:
     path = program("mpiexec")
-    assert choose("mpiexec", MPICH, TWO_HOSTS).once_per_node(8) == [
+    assert _once_per_node(choose("mpiexec", MPICH, TWO_HOSTS), 8) == [
         *(str(path), "-n", "2", "-hosts", "a,b", "-ppn", "1")
     ]
 
@@ -384,3 +386,8 @@ def test_ssh_of_mpich_notices_a_lost_host_unless_the_user_or_a_scheduler_chose_a
     environment = choose("mpiexec", MPICH, TWO_HOSTS).environment
     assert ("ServerAliveInterval=5" in environment.get("HYDRA_LAUNCHER_EXTRA_ARGS", "")) is is_set
     assert choose("mpiexec", MPICH).environment == {}
+
+
+def _once_per_node(launcher: Launcher, ranks: int) -> list[str]:
+    """The command prefix of one process on each node."""
+    return launcher.words(launcher.places.each_once(ranks))

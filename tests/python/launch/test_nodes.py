@@ -13,7 +13,7 @@ from strider.engine import Engine
 from strider.errors import StriderError
 from strider.launch import nodes
 from strider.launch.launchers import Launcher, Places
-from strider.launch.launchers.hosts import Host
+from strider.launch.launchers.hosts import Host, Seats
 from strider.launch.nodes import Room, require_nodes
 
 Ask = Callable[[str], list[str]]
@@ -116,3 +116,50 @@ def test_an_answer_without_any_key_is_named(ask: Ask) -> None:
         StriderError, match=r"^host without a name has another engine: unknown \(unknown\) there"
     ):
         ask(f"echo {shlex.quote(answer)}")
+
+
+BARE = [(True, "3", 2, 2), (True, "3", 8, 3), (False, "3", 8, 8), (False, "1", 8, 0), (True, "", 8, 0)]
+
+
+@pytest.mark.parametrize(("is_srun", "allocated", "ranks", "asked"), BARE)
+def test_nodes_of_an_allocation_are_asked_without_places(
+    engine: Engine,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    is_srun: bool,
+    allocated: str,
+    ranks: int,
+    asked: int,
+) -> None:
+    """Each node once by srun; by other launchers each rank, since only they know the nodes of the run."""
+    monkeypatch.setenv("SLURM_JOB_NUM_NODES", allocated)
+    monkeypatch.delenv("SLURM_NNODES", raising=False)
+    seen = tmp_path / "seen"
+    script = tmp_path / "launcher.sh"
+    script.write_text(f'shift; for i in $(seq $0); do echo $i >> {seen}; SLURMD_NODENAME=n$i "$@"; done')
+
+    def words(seats: Seats) -> list[str]:
+        return ["sh", "-c", script.read_text(), str(seats.ranks), "x"]
+
+    launcher = Launcher("srun", words, is_srun=is_srun)
+    told: list[str] = []
+    require_nodes(launcher, engine, folder.parent, folder, Room(ranks, 1, 1), told.append)
+    assert told == []
+    assert (len(seen.read_text().split()) if seen.exists() else 0) == asked
+    if asked:
+        (folder / ".strider").unlink()
+        with pytest.raises(StriderError) as caught:
+            require_nodes(launcher, engine, folder.parent, folder, Room(ranks, 1, 1), told.append)
+        assert len(caught.value.message.splitlines()) == asked
+        assert "host n1: " in caught.value.message
+
+
+def test_ranks_that_do_not_answer_in_an_allocation_are_counted(
+    engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_JOB_NUM_NODES", "2")
+    for is_srun, message in ((True, "2 of 2 nodes do not answer"), (False, "4 of 4 ranks do not answer")):
+        launcher = Launcher("some", lambda _: ["false"], is_srun=is_srun)
+        with pytest.raises(StriderError, match=message):
+            require_nodes(launcher, engine, folder.parent, folder, Room(4, 1, 1), lambda _: None)

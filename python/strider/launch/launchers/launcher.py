@@ -52,10 +52,6 @@ class Launcher:
             )
         return words
 
-    def once_per_node(self, ranks: int) -> list[str]:
-        """Returns the command prefix for one process on each node that these ranks use."""
-        return self.words(self.places.each_once(ranks))
-
 
 def installed(program: str, remedy: str) -> str:
     """Returns the path of a program.
