@@ -120,6 +120,21 @@ def test_nothing_is_written_beside_the_run(few: tuple[Path, str], target: Path) 
     assert target.stat().st_mtime == 1
 
 
+def test_cases_keep_the_clients_that_their_nodes_determine(tmp_path: Path) -> None:
+    """An axis of nodes is simulated as it is measured; cases without nodes have all ranks."""
+    suite = write_suite(tmp_path, 1)
+    nodes = 'interface = "posix"\npattern = "segmented"\nnodes = [1, 2, 4]\nper_node = 4'
+    text = suite.read_text().replace('interface = "posix"\npattern = "segmented"', nodes)
+    suite.write_text(text.replace("[suite]", "[suite]\nranks_per_node = 4"))
+    done = strider("run", suite, "--simulate", 16, "--store", tmp_path / "store", "--quiet")
+    assert done.returncode == 0, done.stderr
+    (directory,) = (tmp_path / "store").iterdir()
+    clients = [case["clients"] for case in json.loads((directory / "plan.json").read_text())["cases"]]
+    assert clients == [4, 8, 16, 16]
+    beyond = strider("run", suite, "--simulate", 8, "--store", tmp_path / "store")
+    assert (beyond.returncode, "--simulate 8: a case has 16 clients" in beyond.stderr) == (2, True)
+
+
 def test_more_clients_than_ranks_are_refused(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, 1)
     done = strider("run", suite, "--simulate", 8, "-n", 16, "--store", tmp_path / "store")

@@ -30,7 +30,7 @@ def simulate_suite(file: Path, options: RunOptions, ranks: int) -> NoReturn:
     Args:
         file: The suite.
         options: Options from the command line.
-        ranks: Number of simulated ranks; the clients of each case unless the options have others.
+        ranks: Number of simulated ranks; the clients of each case, unless options or its nodes have others.
 
     Raises:
         StriderError: The suite is invalid, or the run cannot be started.
@@ -46,7 +46,7 @@ def simulate_suite(file: Path, options: RunOptions, ranks: int) -> NoReturn:
 
     _refuse_what_needs_ranks(options)
     engine = engines.find()
-    changes = Changes(options.settings, options.target, options.clients or str(ranks))
+    changes = Changes(options.settings, options.target, options.clients, simulated_ranks=ranks)
     suite = with_simulated_ranks(build(read(file), engine.description, changes, "optional"), ranks)
     checked = without_probe(suite, engine).checked
     launcher = choose(options.launcher, engine.version.mpi)

@@ -21,6 +21,7 @@ class Changes:
         clients: Numbers of clients of `-n`, or None.
         nodes: Nodes of the run of `--nodes`, or None.
         per_node: Ranks on each of them of `--per-node`, or None.
+        simulated_ranks: Ranks of `--simulate`, or None: the clients of cases whose nodes give no number.
     """
 
     settings: list[str] = field(default_factory=list)
@@ -28,6 +29,7 @@ class Changes:
     clients: str | None = None
     nodes: int | None = None
     per_node: int | None = None
+    simulated_ranks: int | None = None
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def apply(document: Document, vocabulary: Vocabulary, changes: Changes, mistakes
     # What the other keys apply to depends on the interface and the pattern or tree, so these come first.
     first = {("interface",), *((key,) for key in SHAPE_KEYS)}
     known = [setting for setting in settings if setting is not None]
-    known += _of_nodes(document, changes, known)
+    known += _of_nodes(document, changes, known) or _of_simulated_ranks(document, changes, known)
     zipped = {
         index: _change_zip(document, index, table, known, mistakes) for index, table in document.cases()
     }
@@ -89,14 +91,36 @@ def _of_nodes(document: Document, changes: Changes, typed: list[_Setting]) -> li
     ]
 
 
-def _open_key(suite: Json, table: dict[str, Json], given: set[str]) -> str:
-    """Returns the key that the nodes of the run give to a case; empty if the case has its own numbers."""
+def _of_simulated_ranks(document: Document, changes: Changes, typed: list[_Setting]) -> list[_Setting]:
+    """Returns what `--simulate` gives to cases without clients on the command line: as many as it has ranks.
+
+    A case with both nodes and ranks on each keeps its own number, which they determine.
+    """
+    given = {setting.key[0] for setting in typed if setting.table == "case"}
+    if changes.simulated_ranks is None or "clients" in given:
+        return []
+    own = frozenset(
+        index
+        for index, table in document.cases()
+        if not {"nodes", "per_node"} <= _named(document.data.get("suite"), table, given)
+    )
+    option = f"--simulate {changes.simulated_ranks}"
+    return [_Setting(option, "case", ("clients",), changes.simulated_ranks, own)] if own else []
+
+
+def _named(suite: Json, table: dict[str, Json], given: set[str]) -> set[str]:
+    """Returns which of the keys of clients and nodes a case has."""
     defaults = suite if isinstance(suite, dict) else {}
-    named = {
+    return {
         key
         for key in ("clients", "nodes", "per_node")
         if key in given or key in zips.lists_of(table) or table.get(key, defaults.get(key, 0)) != 0
     }
+
+
+def _open_key(suite: Json, table: dict[str, Json], given: set[str]) -> str:
+    """Returns the key that the nodes of the run give to a case; empty if the case has its own numbers."""
+    named = _named(suite, table, given)
     placed = named - {"clients"}
     if not placed:
         return "clients"
