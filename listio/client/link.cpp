@@ -84,7 +84,7 @@ void Link::closed(const std::string& reason) {
 void Link::break_off(int error_number, const std::string& reason) {
   if (peer_) transport_.close(*peer_);
   peer_.reset();
-  if (state_ != State::up && refusal_.empty()) refusal_ = reason;
+  if (refusal_.empty()) refusal_ = reason;
   state_ = State::down;
   free_buffers_.clear();
   sending_.clear();

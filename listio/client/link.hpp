@@ -52,7 +52,7 @@ class Link {
   void connect(const Deadline& deadline);
   /// Ends the connection; all calls fail for `reason`.
   void break_off(int error_number, const std::string& reason);
-  /// Why the connection failed before it was up; empty if it did not.
+  /// Why the connection failed; empty if it did not since `connect`.
   const std::string& refusal() const { return refusal_; }
 
   /// Puts a call behind those there are.

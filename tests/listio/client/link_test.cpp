@@ -102,6 +102,14 @@ class LinkThatIsUp : public Handshake {
   }
 };
 
+/// Otherwise a caller that waits for the link to be up would wait until its deadline.
+TEST_F(LinkThatIsUp, SaysWhyItIsBrokenOffAtOnce) {
+  be_welcome(4096);
+  link.received(write_message(Refusal{"the server stops"}));
+  EXPECT_FALSE(link.is_up());
+  EXPECT_EQ(link.refusal(), "the server stops");
+}
+
 TEST_F(LinkThatIsUp, MemoryToPackIntoFitsTheBuffersOfTheServerThatIsThereNow) {
   be_welcome(4096);
   EXPECT_EQ(link.pack_memory().bytes().size(), 2 * 4096U);
