@@ -267,6 +267,11 @@ class Server::Impl final : TransportEvents {
     if (session.under_way + session.coordinating >= options_.most_requests)
       return refuse(session,
                     "the client has more than " + std::to_string(options_.most_requests) + " requests in flight");
+    if (request.number <= session.last_request)
+      return refuse(session, "request " + std::to_string(request.number) + " follows request " +
+                                 std::to_string(session.last_request) +
+                                 "; the numbers of a connection's requests have to increase");
+    session.last_request = request.number;
     ++requests_;
     if (Coordination::concerns(request.request)) {
       ++session.coordinating;

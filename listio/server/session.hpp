@@ -28,6 +28,7 @@ struct Session {
   Nonce of_client{}, of_server{};
   std::span<std::byte> window;           ///< its buffers, one after the other
   std::optional<Region> region;          ///< if they are registered
+  std::uint64_t last_request = 0;        ///< its number
   std::uint32_t under_way = 0;           ///< requests without a reply, those below excepted
   std::uint32_t coordinating = 0;        ///< requests for cells and locks without a reply
   std::string client;                    ///< its name, for messages

@@ -12,7 +12,7 @@ namespace strider::listio {
 
 /// What travels on a stream connection: a head of 24 bytes, `padding` bytes that mean nothing, then `length` bytes,
 /// except after a `get`. All numbers are little-endian. `put` and `get` name memory that the receiver has exposed, by
-/// `key` and `offset`; `got` answers the oldest `get` that has no answer yet.
+/// `key` and `offset`; `got` answers the oldest `get` that has no answer yet, and repeats what it names.
 struct Frame {
   enum class Kind : std::uint16_t { greeting = 1, message = 2, put = 3, get = 4, got = 5 };
   static constexpr std::size_t head_bytes = 24;
@@ -34,8 +34,8 @@ std::optional<Frame> read_head(std::span<const std::byte, Frame::head_bytes> hea
 
 /// The first thing that both sides say: who they are. In every version its frame and its beginning are the same.
 struct Greeting {
-  /// Of frames. 1: the kind had four bytes, and nothing was padded.
-  static constexpr std::uint32_t version = 2;
+  /// Of frames. 1: the kind had four bytes, and nothing was padded. 2: `got` named no memory.
+  static constexpr std::uint32_t version = 3;
 
   std::string transport;             ///< its name, at most 16 bytes
   std::uint64_t process = 0;         ///< pid

@@ -106,7 +106,7 @@ bool StreamConnection::put(const Frame& bare, std::span<const iovec> pieces, std
 }
 
 void StreamConnection::get(const Frame& frame, std::span<const iovec> pieces, std::uint64_t token) {
-  gets_.push_back({Cursor({pieces.begin(), pieces.end()}), frame.length, token});
+  gets_.push_back({Cursor({pieces.begin(), pieces.end()}), frame, token});
   std::size_t sent = 0;
   if (out_.empty()) {
     FrameHead head = write_head(frame);
@@ -133,7 +133,7 @@ std::span<std::byte> StreamConnection::exposed(const Frame& frame) const {
 
 void StreamConnection::answer_get(const Frame& frame) {
   const std::span<std::byte> memory = exposed(frame);
-  push(padded({Frame::Kind::got, 0, 0, frame.length}), {}, {{memory.data(), memory.size()}}, {}, 0);
+  push(padded({Frame::Kind::got, frame.key, frame.offset, frame.length}), {}, {{memory.data(), memory.size()}}, {}, 0);
 }
 
 void StreamConnection::write(StreamEvents& events) {
@@ -219,7 +219,7 @@ void StreamConnection::consume_head() {
       break;
     }
     case Frame::Kind::got:
-      if (gets_.empty() || gets_.front().bytes != frame->length) throw StreamError("sent data that was not requested");
+      if (gets_.empty() || !gets_.front().is_answered_by(*frame)) throw StreamError("sent data that was not requested");
       into_ = std::move(gets_.front().into);
       break;
     case Frame::Kind::greeting:

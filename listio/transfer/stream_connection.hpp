@@ -93,8 +93,11 @@ class StreamConnection {
   };
   struct Pending {  // a get without an answer
     Cursor into;
-    std::uint64_t bytes = 0;
+    Frame asked;
     std::uint64_t token = 0;
+    bool is_answered_by(const Frame& got) const {
+      return got.key == asked.key && got.offset == asked.offset && got.length == asked.length;
+    }
   };
 
   void begin_frame(const Frame& frame);

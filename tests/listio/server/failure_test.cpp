@@ -310,6 +310,17 @@ TEST(RefusalTest, AListThatIsTooLongOrTooLarge) {
   large.expect_closed();
 }
 
+/// Otherwise it would write what its buffer has by then.
+TEST(RefusalTest, ARequestThatIsRepeated) {
+  const Service service(1);
+  Stranger stranger(service.volume());
+  stranger.introduce();
+  const std::vector<std::byte> request = write_message(NumberedRequest{7, StatusRequest{}});
+  EXPECT_TRUE(std::holds_alternative<Reply>(stranger.ask(request)));
+  EXPECT_NE(stranger.refusal(request).find("request 7 follows request 7"), std::string::npos);
+  stranger.expect_closed();
+}
+
 TEST(ReconnectionTest, EndsEarlierConnectionsOfTheClient) {
   const Service service(1);
   Stranger earlier(service.volume()), other(service.volume()), later(service.volume());

@@ -33,7 +33,7 @@ class Exposed : public testing::Test {
   void say(Frame::Kind kind, std::uint64_t offset, std::uint64_t length) {
     const FrameHead head = write_head({kind, key, offset, length});
     ASSERT_EQ(::write(peer, head.data(), head.size()), static_cast<ssize_t>(head.size()));
-    const std::vector<std::byte> data(kind == Frame::Kind::put ? std::min<std::size_t>(length, 2 * third) : 0,
+    const std::vector<std::byte> data(kind == Frame::Kind::get ? 0 : std::min<std::size_t>(length, 2 * third),
                                       std::byte{7});
     ASSERT_EQ(::write(peer, data.data(), data.size()), static_cast<ssize_t>(data.size()));
   }
@@ -84,6 +84,20 @@ TEST_F(Exposed, AKeyThatWasNotGivenNamesNothing) {
 TEST_F(Exposed, ALengthThatWrapsAroundIsNoPlace) {
   say(Frame::Kind::get, 8, ~std::uint64_t{0} - 4);
   EXPECT_THROW(connection->read(events), StreamError);
+}
+
+/// A get that was sent twice has two answers: the second one must not be that of the next get.
+TEST_F(Exposed, AnAnswerToAnotherGetIsRefused) {
+  std::array<std::byte, 4> first{}, second{};
+  const iovec into_first{first.data(), first.size()}, into_second{second.data(), second.size()};
+  connection->get({Frame::Kind::get, key, 10, 4}, {&into_first, 1}, 1);
+  connection->get({Frame::Kind::get, key, 14, 4}, {&into_second, 1}, 2);
+  say(Frame::Kind::got, 10, 4);
+  EXPECT_NO_THROW(connection->read(events));
+  EXPECT_EQ(first[3], std::byte{7});
+  say(Frame::Kind::got, 10, 4);
+  EXPECT_THROW(connection->read(events), StreamError);
+  EXPECT_EQ(second[0], std::byte{});
 }
 
 }  // namespace
