@@ -9,4 +9,12 @@ namespace strider {
 /// With `before`, the checksum of what came before these bytes, that of both together.
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before = 0);
 
+/// A way to compute it.
+struct Crc32cWay {
+  const char* name;
+  std::uint32_t (*compute)(std::span<const std::byte> bytes, std::uint32_t before);
+};
+/// Those that this processor has, the fastest first. `crc32c` uses the first; all have the same results.
+std::span<const Crc32cWay> crc32c_ways();
+
 }  // namespace strider

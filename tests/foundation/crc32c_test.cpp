@@ -40,16 +40,27 @@ std::uint32_t slowly(std::span<const std::byte> bytes) {
   return ~value;
 }
 
-TEST(Crc32c, OfLongBytesIsThatOfThePolynomial) {
+/// In each way that this processor has.
+TEST(Crc32c, OfAnyLengthAndPlaceIsThatOfThePolynomial) {
   std::mt19937_64 random(7);
   std::vector<std::byte> bytes(20000);
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-  for (std::size_t length : {503, 504, 505, 1008, 4079, 4080, 4081, 4096, 8192, 19000}) {
-    const std::size_t begin = random() % 100;
-    const auto part = std::span<const std::byte>(bytes).subspan(begin, length);
-    EXPECT_EQ(crc32c(part), slowly(part)) << length;
-  }
+  std::vector<std::size_t> lengths{503, 504, 505, 4079, 4080, 4081, 8192, 19000};
+  for (std::size_t length = 0; length < 1100; length += 1 + length / 64) lengths.push_back(length);
+  for (std::size_t fold = 256; fold <= 4096; fold += 256) lengths.insert(lengths.end(), {fold - 1, fold, fold + 1});
+  ASSERT_FALSE(crc32c_ways().empty());
+  for (const Crc32cWay& way : crc32c_ways())
+    for (const std::size_t length : lengths) {
+      const std::size_t begin = random() % 100, cut = random() % (length + 1);
+      const auto part = std::span<const std::byte>(bytes).subspan(begin, length);
+      const std::uint32_t expected = slowly(part);
+      EXPECT_EQ(way.compute(part, 0), expected) << way.name << ", " << length;
+      EXPECT_EQ(way.compute(part.subspan(cut), way.compute(part.first(cut), 0)), expected)
+          << way.name << ", " << length << " after " << cut;
+    }
 }
+
+TEST(Crc32c, HasATableForAllProcessors) { EXPECT_STREQ(crc32c_ways().back().name, "table"); }
 
 }  // namespace
 }  // namespace strider
