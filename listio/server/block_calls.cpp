@@ -9,6 +9,10 @@ namespace strider::listio {
 namespace {
 
 bool begins_before(const ByteRun& a, const ByteRun& b) { return a.offset < b.offset; }
+/// How many of the blocks at its two ends a run may have only a part of.
+std::size_t parts_at_ends(const ByteRun& run) {
+  return (run.offset % block_bytes != 0 ? 1U : 0U) + (run.end() % block_bytes != 0 ? 1U : 0U);
+}
 bool overlap(const ByteRun& a, const ByteRun& b) { return a.end() > b.offset; }
 
 }  // namespace
@@ -37,9 +41,11 @@ BlockCalls::BlockCalls(std::span<const ByteRun> runs, std::span<std::byte> buffe
   if (!std::ranges::is_sorted(parts, is_before)) std::ranges::sort(parts, is_before);
   // At most: a block in part at both ends of each run, one piece for it, and three for the bytes around it. Spans of
   // these stay good.
-  memory_ = std::make_unique_for_overwrite<std::byte[]>(2 * parts.size() * block_bytes);
+  std::size_t blocks = 0;
+  for (const RunPart& part : parts) blocks += parts_at_ends(part.run);
+  if (blocks > 0) memory_ = std::make_unique_for_overwrite<std::byte[]>(blocks * block_bytes);
   free_ = memory_.get();
-  parts_.reserve(2 * parts.size());
+  parts_.reserve(blocks);
   pieces_.reserve(4 * parts.size());
   calls_.reserve(parts.size());
   for (const RunPart& part : parts) add(part.run, part.memory);

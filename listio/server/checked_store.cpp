@@ -73,13 +73,14 @@ std::span<Sum> sums_of(const BlockCall& call, const Batch& batch, std::span<Sum>
 /// Data files with checksums. Each file has a lock: readers of a file share it, and everything else is done alone.
 class CheckedStore final : public DataStore {
  public:
-  CheckedStore(int folder, const VolumeState& volume, std::uint32_t number)
+  CheckedStore(int folder, const VolumeState& volume, std::uint32_t number, std::size_t most_sum_pages)
       : volume_(volume),
         number_(number),
         folder_(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
         data_(folder, "data", open_),
         sums_(folder, "sums", open_),
-        lost_power_(!take_stable_mark(folder, stable_mark) && !data_.is_new()) {
+        lost_power_(!take_stable_mark(folder, stable_mark) && !data_.is_new()),
+        sum_memory_(most_sum_pages) {
     if (lost_power_) add_missing_sums();
   }
   ~CheckedStore() override {
@@ -88,6 +89,7 @@ class CheckedStore final : public DataStore {
 
   Errno read(FileId file, std::span<const ByteRun> runs, std::span<std::byte> buffer, Extent& extent) override {
     return number_of_failure([&] {
+      make_room_for_sums();
       reading(file, [&](SummedFile* summed) {
         each_apart(runs, buffer, [&](std::span<const ByteRun> some, std::span<std::byte> memory) {
           read_apart(file, summed, some, memory, extent);
@@ -98,6 +100,7 @@ class CheckedStore final : public DataStore {
 
   Errno write(FileId file, std::span<const ByteRun> runs, std::span<std::byte> buffer) override {
     return number_of_failure([&] {
+      make_room_for_sums();
       const auto entry = entry_of(file);
       const std::unique_lock lock(entry->mutex);
       SummedFile& summed = made(*entry, file);
@@ -215,6 +218,28 @@ class CheckedStore final : public DataStore {
     most_known_ = std::max(fewest_known, 2 * entries_.size());
   }
 
+  /// Where the memory for checksums is full, half of it is freed by files that are not in use now.
+  void make_room_for_sums() {
+    if (!sum_memory_.is_full()) return;
+    const std::unique_lock turn(room_mutex_, std::try_to_lock);
+    if (!turn) return;
+    std::vector<std::pair<FileId, std::shared_ptr<Entry>>> entries;
+    {
+      const std::lock_guard lock(mutex_);
+      entries.assign(entries_.begin(), entries_.end());
+    }
+    for (const auto& [file, entry] : entries) {
+      if (sum_memory_.is_half_free()) return;
+      const std::unique_lock lock(entry->mutex, std::try_to_lock);
+      if (!lock || !entry->summed || !entry->summed->keeps_sums()) continue;
+      attempt([&] {
+        entry->summed->flush(opened(file));
+        entry->summed->forget();
+        return true;
+      });
+    }
+  }
+
   /// Runs that overlap are done one by one, in the order of the list.
   template <typename Action>
   static void each_apart(std::span<const ByteRun> runs, std::span<std::byte> buffer, const Action& action) {
@@ -298,7 +323,7 @@ class CheckedStore final : public DataStore {
     const Found found = examine(file);
     if (found.health != Health::sound) throw DamagedData(text_of(found, file));
     if (!found.header) return nullptr;
-    SummedFile summed(*found.header, found.data_bytes.value_or(0));
+    SummedFile summed(*found.header, found.data_bytes.value_or(0), sum_memory_);
     if (!summed.is_clean()) {
       OpenFiles::Handle data;
       require(data_.open(file, O_CREAT, data));
@@ -316,11 +341,11 @@ class CheckedStore final : public DataStore {
 
   SummedFile& made(Entry& entry, FileId file) {
     if (SummedFile* const summed = known(entry, file)) return *summed;
-    OpenPair open{{}, {}, data_.name_of(file), moved_};
+    OpenPair open{{}, {}, data_, file, moved_};
     require(sums_.open(file, O_CREAT, open.sums));
     try {
       require(data_.open(file, O_CREAT, open.data));
-      return entry.summed.emplace(new_header(file), open);
+      return entry.summed.emplace(new_header(file), open, sum_memory_);
     } catch (const std::system_error&) {
       data_.remove(file);
       sums_.remove(file);
@@ -329,9 +354,9 @@ class CheckedStore final : public DataStore {
   }
 
   OpenPair opened(FileId file) {
-    OpenPair open{{}, {}, data_.name_of(file), moved_};
+    OpenPair open{{}, {}, data_, file, moved_};
     const Errno error = data_.open(file, 0, open.data);
-    if (error == ENOENT) throw DamagedData("data file " + open.name + " is missing");
+    if (error == ENOENT) throw DamagedData("data file " + open.name() + " is missing");
     require(error);
     const Errno no_sums = sums_.open(file, 0, open.sums);
     if (no_sums == ENOENT) throw DamagedData(text_of({{}, {}, Health::no_checksums}, file));
@@ -358,7 +383,7 @@ class CheckedStore final : public DataStore {
     for (const Batch& batch : batches_of(plan.calls())) {
       sums.resize(batch.blocks());
       for (const BlockCall& call : batch.calls) summed->resum(open, call.first, call.blocks);
-      SummedFile::load(open, batch.first(), sums);
+      summed->load(open, batch.first(), sums);
       for (const BlockCall& call : batch.calls) {
         pieces.assign(call.pieces.begin(), call.pieces.end());
         const std::uint64_t begin = call.first * block_bytes, end = begin + open.read(pieces, begin);
@@ -379,7 +404,7 @@ class CheckedStore final : public DataStore {
       for (const BlockCall& call : batch.calls)
         for (const PartBlock& part : call.parts) summed.resum(open, part.block, 1);
       const bool has_all = batch.calls.size() == 1 && batch.calls.front().parts.empty();
-      if (!has_all) SummedFile::load(open, batch.first(), sums);
+      if (!has_all) summed.load(open, batch.first(), sums);
       for (const BlockCall& call : batch.calls) complete(open, call, sums_of(call, batch, sums));
       for (const BlockCall& call : batch.calls) summed.reserve(open, call.first, call.blocks);
       write_batch(open, summed, batch, sums);
@@ -426,7 +451,7 @@ class CheckedStore final : public DataStore {
     const std::uint64_t blocks = std::min(most, verified.end_block - block), offset = block * block_bytes;
     summed.resum(open, block, blocks);
     std::vector<Sum> expected(blocks), sums(blocks);
-    SummedFile::load(open, block, expected);
+    summed.load_stored(open, block, expected);
     // What is on the storage counts, not what the page cache has.
     ::posix_fadvise(open.data->get(), static_cast<off_t>(offset), static_cast<off_t>(blocks * block_bytes),
                     POSIX_FADV_DONTNEED);
@@ -453,7 +478,9 @@ class CheckedStore final : public DataStore {
     const std::unique_lock lock(entry->mutex);
     SummedFile* const summed = known(*entry, file);
     if (summed == nullptr || summed->is_clean()) return {};
-    summed->resum_some(opened(file), most_blocks);
+    const OpenPair open = opened(file);
+    summed->resum_some(open, most_blocks);
+    summed->flush(open);
     return summed->is_sure() ? std::optional(summed->changes()) : std::nullopt;
   }
 
@@ -521,6 +548,8 @@ class CheckedStore final : public DataStore {
   /// not all files are looked at when it starts again.
   const bool lost_power_;
   Moved moved_;
+  SumMemory sum_memory_;
+  std::mutex room_mutex_;  ///< of the one that makes room
   std::mutex mutex_;
   std::unordered_map<FileId, std::shared_ptr<Entry>> entries_;
   std::size_t most_known_ = fewest_known;
@@ -528,8 +557,9 @@ class CheckedStore final : public DataStore {
 
 }  // namespace
 
-std::unique_ptr<DataStore> make_checked_store(int folder, const VolumeState& volume, std::uint32_t number) {
-  return std::make_unique<CheckedStore>(folder, volume, number);
+std::unique_ptr<DataStore> make_checked_store(int folder, const VolumeState& volume, std::uint32_t number,
+                                              std::size_t most_sum_pages) {
+  return std::make_unique<CheckedStore>(folder, volume, number, most_sum_pages);
 }
 
 }  // namespace strider::listio

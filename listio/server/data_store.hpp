@@ -53,10 +53,14 @@ class DataStore {
 /// Plain files in `folder`, an open directory: data/XX/XXXXXXXXXXXXXXXX, where XX are the last two of the 16
 /// hexadecimal digits of the file's number. std::system_error if the folder data cannot be made.
 std::unique_ptr<DataStore> make_file_store(int folder);
+/// Pages of checksums in memory: 64 MiB, for 64 GiB of data.
+constexpr std::size_t default_sum_pages = 16384;
 /// The same, with the checksums of data/XX/XXXXXXXXXXXXXXXX in sums/XX/XXXXXXXXXXXXXXXX; for server `number` of a
-/// volume. Its destructor makes all checksums durable. What a process left that ended without that is summed again when
+/// volume. At most so many pages of 4096 bytes have checksums in memory.
+/// Its destructor makes all checksums durable. What a process left that ended without that is summed again when
 /// it is used first.
-std::unique_ptr<DataStore> make_checked_store(int folder, const VolumeState& volume, std::uint32_t number);
+std::unique_ptr<DataStore> make_checked_store(int folder, const VolumeState& volume, std::uint32_t number,
+                                              std::size_t most_sum_pages = default_sum_pages);
 /// Keeps how long files are and nothing that is written, reads nothing: to measure the way there, as null-aio of
 /// OrangeFS does.
 std::unique_ptr<DataStore> make_discarding_store();

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,21 +13,12 @@
 namespace strider::listio {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "checksums are kept as they are in memory");
-
 constexpr std::uint64_t chunk_blocks = 256;  // 1 MiB of data
-constexpr std::uint64_t page_sums = 4096 / sizeof(Sum);
+constexpr std::uint64_t page_sums = SumPages::page_sums;
+constexpr std::size_t few_sums = 256;  // need no memory of their own
 
 [[noreturn]] void fail(int error) { throw std::system_error(error, std::generic_category()); }
 [[noreturn]] void fail() { fail(errno); }
-
-void write_all(const OpenPair& open, std::span<const std::byte> bytes, std::uint64_t offset) {
-  const Transferred written = transfer_whole(bytes.size(), [&](std::uint64_t done) {
-    return moved_or_error(
-        ::pwrite(open.sums->get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done)));
-  });
-  if (written.bytes < bytes.size()) fail(written.error_number != 0 ? written.error_number : EIO);
-}
 
 }  // namespace
 
@@ -44,26 +35,28 @@ std::uint64_t OpenPair::read(std::span<iovec> pieces, std::uint64_t offset) cons
   return got.bytes;
 }
 
-SummedFile::SummedFile(const SumsHeader& header, std::uint64_t data_bytes) : header_(header) {
+SummedFile::SummedFile(const SumsHeader& header, std::uint64_t data_bytes, SumMemory& memory)
+    : header_(header), pages_(std::make_unique<SumPages>(memory)) {
   if (!is_clean()) doubt(0, blocks_of(data_bytes));
 }
 
-SummedFile::SummedFile(const SumsHeader& header, const OpenPair& open) : header_(header) { write_header(open); }
+SummedFile::SummedFile(const SumsHeader& header, const OpenPair& open, SumMemory& memory)
+    : header_(header), pages_(std::make_unique<SumPages>(memory)) {
+  write_header(open);
+}
 
-void SummedFile::write_header(const OpenPair& open) const { write_all(open, listio::write_header(header_), 0); }
+void SummedFile::write_header(const OpenPair& open) const { write_whole(*open.sums, listio::write_header(header_), 0); }
 
-void SummedFile::load(const OpenPair& open, std::uint64_t first, std::span<Sum> sums) {
-  const auto bytes = std::as_writable_bytes(sums);
-  const Transferred got = transfer_whole(bytes.size(), [&](std::uint64_t done) {
-    return moved_or_error(::pread(open.sums->get(), bytes.data() + done, bytes.size() - done,
-                                  static_cast<off_t>(sum_offset(first) + done)));
-  });
-  if (got.error_number != 0) fail(got.error_number);
-  std::memset(bytes.data() + got.bytes, 0, bytes.size() - got.bytes);
+void SummedFile::load(const OpenPair& open, std::uint64_t first, std::span<Sum> sums) const {
+  pages_->load(*open.sums, first, sums);
+}
+
+void SummedFile::load_stored(const OpenPair& open, std::uint64_t first, std::span<Sum> sums) const {
+  pages_->load_stored(*open.sums, first, sums);
 }
 
 void SummedFile::store(const OpenPair& open, std::uint64_t first, std::span<const Sum> sums) {
-  write_all(open, std::as_bytes(sums), sum_offset(first));
+  pages_->store(*open.sums, first, sums);
 }
 
 void SummedFile::reserve(const OpenPair& open, std::uint64_t first, std::uint64_t blocks) {
@@ -76,6 +69,7 @@ void SummedFile::reserve(const OpenPair& open, std::uint64_t first, std::uint64_
     if (::fallocate(open.sums->get(), 0, offset, 4096) != 0 && errno != EOPNOTSUPP && errno != ENOSYS) fail();
     reserved_[page] = true;
   }
+  pages_->prepare(*open.sums, first, blocks);
 }
 
 void SummedFile::soil(const OpenPair& open, std::uint64_t bytes) {
@@ -169,6 +163,7 @@ void SummedFile::truncate(const OpenPair& open, std::uint64_t bytes) {
   // If this fails half-way, the checksums are made anew.
   doubt(last, blocks_of(before) - last);
   if (::ftruncate(open.sums->get(), static_cast<off_t>(sum_offset(blocks_of(bytes)))) != 0) fail();
+  pages_->cut(blocks_of(bytes));
   reserved_.clear();
   if (rest != 0) {
     std::memset(block.data() + rest, 0, block.size() - rest);
@@ -181,14 +176,16 @@ void SummedFile::truncate(const OpenPair& open, std::uint64_t bytes) {
 }
 
 void compare(const OpenPair& open, std::uint64_t first, std::span<const iovec> pieces, std::span<const Sum> expected) {
-  std::vector<Sum> sums(expected.size());
+  std::array<Sum, few_sums> few;
+  std::vector<Sum> many(expected.size() > few.size() ? expected.size() : 0);
+  const std::span<Sum> sums = many.empty() ? std::span(few).first(expected.size()) : std::span(many);
   sum_blocks(pieces, sums);
   const auto [sum, wanted] = std::ranges::mismatch(sums, expected);
   if (sum == sums.end()) return;
   const std::uint64_t offset = (first + static_cast<std::uint64_t>(sum - sums.begin())) * block_bytes;
   char text[64];
   std::snprintf(text, sizeof text, "checksum %08x instead of %08x", *sum, *wanted);
-  throw DamagedData("data file " + open.name + " is damaged at bytes " + std::to_string(offset) + " to " +
+  throw DamagedData("data file " + open.name() + " is damaged at bytes " + std::to_string(offset) + " to " +
                     std::to_string(offset + block_bytes - 1) + ": " + text);
 }
 

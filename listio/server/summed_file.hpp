@@ -1,11 +1,13 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "listio/server/block_calls.hpp"
 #include "listio/server/numbered_files.hpp"
+#include "listio/server/sum_pages.hpp"
 #include "listio/server/sums.hpp"
 
 namespace strider::listio {
@@ -13,9 +15,12 @@ namespace strider::listio {
 /// A data file and the file of its checksums, open.
 struct OpenPair {
   OpenFiles::Handle data, sums;
-  std::string name;  ///< of the data file, for messages
+  const NumberedFiles& data_files;
+  FileId file = 0;
   Moved& moved;
 
+  /// Of the data file, for messages.
+  std::string name() const { return data_files.name_of(file); }
   std::uint64_t data_bytes() const;
   /// What is beyond the end reads as 0. Returns how many bytes there were.
   std::uint64_t read(std::span<iovec> pieces, std::uint64_t offset) const;
@@ -26,9 +31,9 @@ struct OpenPair {
 class SummedFile {
  public:
   /// As its header was found. Of a dirty one all checksums are in doubt: writes of a process that ended may be missing.
-  SummedFile(const SumsHeader& header, std::uint64_t data_bytes);
+  SummedFile(const SumsHeader& header, std::uint64_t data_bytes, SumMemory& memory);
   /// A new one, without data.
-  SummedFile(const SumsHeader& header, const OpenPair& open);
+  SummedFile(const SumsHeader& header, const OpenPair& open, SumMemory& memory);
 
   bool is_clean() const { return header_.state == SumsHeader::State::clean; }
   /// Whether no checksum is in doubt.
@@ -38,15 +43,24 @@ class SummedFile {
 
   void write_header(const OpenPair& open) const;
 
-  /// Checksums of blocks from `first` on, as they are kept.
-  static void load(const OpenPair& open, std::uint64_t first, std::span<Sum> sums);
+  /// Checksums of blocks from `first` on; by several threads at once.
+  void load(const OpenPair& open, std::uint64_t first, std::span<Sum> sums) const;
+  /// The same as they are on the storage, those excepted that were not flushed yet.
+  void load_stored(const OpenPair& open, std::uint64_t first, std::span<Sum> sums) const;
   void store(const OpenPair& open, std::uint64_t first, std::span<const Sum> sums);
-  /// Takes room for checksums, so that data are not changed if theirs find none.
+  /// Takes room for checksums, on the storage and in memory, so that data are not changed if theirs find none.
   void reserve(const OpenPair& open, std::uint64_t first, std::uint64_t blocks);
+
+  /// Writes checksums that are in memory alone.
+  void flush(const OpenPair& open) { pages_->flush(*open.sums); }
+  /// Whether checksums are in memory; after `flush`, `forget` frees it.
+  bool keeps_sums() const { return !pages_->is_empty(); }
+  void forget() { pages_->drop(); }
 
   /// The data file is about to be changed, and will have at least `bytes` bytes of those that are durable.
   void soil(const OpenPair& open, std::uint64_t bytes);
-  /// All data and checksums are on stable storage. What this writes is to be made durable too.
+  /// All data and checksums are on stable storage, after `flush` and a sync of both. What this writes is to be made
+  /// durable too.
   void make_clean(const OpenPair& open, std::uint64_t epoch);
 
   /// Checksums do not fit data any more, or nobody knows.
@@ -64,6 +78,7 @@ class SummedFile {
   void sum_data(const OpenPair& open, std::uint64_t first, std::uint64_t blocks);
 
   SumsHeader header_;
+  std::unique_ptr<SumPages> pages_;
   std::uint64_t changes_ = 0;
   std::vector<bool> in_doubt_;  ///< by block
   std::uint64_t doubtful_ = 0;  ///< how many of them

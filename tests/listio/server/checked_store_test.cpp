@@ -36,7 +36,7 @@ class CheckedStoreTest : public testing::Test {
   }
   std::unique_ptr<DataStore> store_of(const std::string& path, std::uint32_t number = 0) const {
     const Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY));
-    return make_checked_store(folder.get(), state_, number);
+    return make_checked_store(folder.get(), state_, number, most_sum_pages_);
   }
   /// As a server that is killed and started again: what it has written is there, and nothing was made clean.
   void kill() {
@@ -103,6 +103,7 @@ class CheckedStoreTest : public testing::Test {
   std::mt19937_64 random_{20261127};
   TemporaryFolder place_;
   VolumeState state_{make_volume_id(), 0};
+  std::size_t most_sum_pages_ = default_sum_pages;
   std::unique_ptr<DataStore> store_;
 };
 
@@ -205,6 +206,19 @@ class Model : public CheckedStoreTest {
 
 TEST_F(Model, RandomListsTruncatesAndRestartsAreThoseOfAPlainVector) {
   for (int i = 0; i < 3000; ++i) {
+    step();
+    if (HasFatalFailure()) FAIL() << "at step " << i;
+  }
+  expect_whole();
+}
+
+/// Of three files with a page each, one has its checksums in memory, or none has.
+TEST_F(Model, RandomListsAreThoseOfAPlainVectorWhereMemoryForChecksumsIsShort) {
+  for (int i = 0; i < 3000; ++i) {
+    if (i % 100 == 0) {
+      most_sum_pages_ = up_to(2);
+      start();
+    }
     step();
     if (HasFatalFailure()) FAIL() << "at step " << i;
   }
