@@ -113,8 +113,8 @@ __attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::span<const s
 constexpr long long factor(std::size_t power) {
   std::uint32_t value = std::uint32_t{1} << 31;
   for (std::size_t i = 0; i < power; ++i) value = (value >> 1) ^ ((value & 1) != 0 ? polynomial : 0);
-  const std::uint64_t wide = value;
-  return static_cast<long long>(wide << 1);
+  const std::uint64_t shifted = std::uint64_t{value} << 1;
+  return static_cast<long long>(shifted);
 }
 
 struct MoveBy {
