@@ -28,6 +28,9 @@ constexpr const char* stable_mark = "names-stable";  // of a server that ended i
 
 std::int64_t modified_ns(const struct stat& found) { return ns_of(found.st_mtim); }
 
+/// Whether a call may work when it is repeated: nothing was written that could have been lost.
+bool is_shortage(Errno error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
+
 /// What is in an entry, up to a byte more than an entry may have.
 Errno read_text(int folder, const std::string& name, std::string& text) {
   // Only root could not read a file that its mode forbids to its owner; the server owns them all.
@@ -332,15 +335,23 @@ Errno Names::limit_changes() {
 
 Errno Names::sync() {
   const std::lock_guard one(sync_mutex_);
-  if (const Errno error = sync_all(); error != 0) return error;
+  if (failure_ != 0) return failure_;
+  Errno error = sync_all();
+  if (error == 0) error = sync_changes();
+  if (!is_shortage(error)) failure_ = error;
+  return error;
+}
+
+Errno Names::sync_changes() {
   {
     const std::lock_guard lock(mutex_);
     changes_.begin_sync();
   }
   while (const std::optional<Changed> next = next_change()) {
-    const Errno error = next->error == 0 && ::fsync(next->file.get()) != 0 ? errno : next->error;
     // What was removed meanwhile has no content; nor has a symbolic link.
-    if (error == 0 || error == ENOENT || error == ENOTDIR || error == ELOOP) continue;
+    if (next->error == ENOENT || next->error == ENOTDIR || next->error == ELOOP) continue;
+    if (next->error == 0 && ::fsync(next->file.get()) == 0) continue;
+    const Errno error = next->error != 0 ? next->error : errno;
     const std::lock_guard lock(mutex_);
     changes_.keep(next->path);
     return error;

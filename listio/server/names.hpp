@@ -52,7 +52,8 @@ class Names {
   Errno repair(const RepairNameRequest& request, LinkText& now);
   /// Which entry is damaged, and in which way, as a sentence; empty if the name has none that is.
   std::string damage_of(const std::string& path) const;
-  /// What was done to names before is on stable storage.
+  /// What was done to names before is on stable storage. Once this has failed, the kernel may have dropped what was
+  /// written: it fails from then on.
   Errno sync();
 
  private:
@@ -96,11 +97,13 @@ class Names {
     Errno error = 0;
   };
   std::optional<Changed> next_change();
+  Errno sync_changes();
 
   std::uint32_t servers_;
   Descriptor folder_, names_, fresh_;  ///< the server's, the root, and a folder of files that have no name yet
   NameChanges changes_;
   EntryCopies copies_;
+  Errno failure_ = 0;        ///< of an earlier sync
   bool all_changed_ = true;  ///< a server that ended before may have left changes that are not stable
   std::mutex mutex_;         ///< of those who change names
   std::mutex sync_mutex_;    ///< of those who make changes stable; locked before the other one

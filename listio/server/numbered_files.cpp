@@ -118,7 +118,18 @@ Errno NumberedFiles::sync_bytes(FileId file) {
   OpenFiles::Handle handle;
   const Errno error = open(file, 0, handle);
   if (error != 0) return error == ENOENT ? 0 : error;
-  return ::fdatasync(handle->get()) != 0 ? errno : 0;
+  if (const Errno failure = earlier_failure(file); failure != 0) return failure;
+  if (::fdatasync(handle->get()) == 0) return 0;
+  const Errno failure = errno;
+  const std::lock_guard lock(mutex_);
+  failed_[file] = failure;
+  return failure;
+}
+
+Errno NumberedFiles::earlier_failure(FileId file) {
+  const std::lock_guard lock(mutex_);
+  const auto found = failed_.find(file);
+  return found == failed_.end() ? 0 : found->second;
 }
 
 Errno NumberedFiles::sync_name(FileId file) {
@@ -142,6 +153,10 @@ Errno NumberedFiles::set_time(FileId file, std::int64_t modified_ns) {
 
 Errno NumberedFiles::remove(FileId file) {
   open_->forget({this, file});
+  {
+    const std::lock_guard lock(mutex_);
+    failed_.erase(file);
+  }
   return ::unlinkat(folder_.get(), shard_path(file).c_str(), 0) != 0 && errno != ENOENT ? errno : 0;
 }
 

@@ -68,6 +68,7 @@ class NumberedFiles {
   Errno stat(FileId file, struct stat& found) const;
   // Stable storage has its bytes, and that it is there. Nothing to do for a file that is not there.
 
+  /// Once this has failed, the kernel may have dropped what was written: it fails for that file until it is removed.
   Errno sync_bytes(FileId file);
   Errno sync_name(FileId file);
   Errno set_time(FileId file, std::int64_t modified_ns);
@@ -81,6 +82,7 @@ class NumberedFiles {
 
  private:
   Descriptor open_path(const std::string& path, int flags);
+  Errno earlier_failure(FileId file);
 
   std::string name_;
   Descriptor folder_;
@@ -88,6 +90,8 @@ class NumberedFiles {
   std::shared_ptr<OpenFiles> open_;
   /// A server that ended before may have left shards that were not synced.
   std::atomic<std::uint64_t> shards_made_ = 1, shards_synced_ = 0;
+  std::mutex mutex_;
+  std::unordered_map<FileId, Errno> failed_;  ///< files whose sync has failed, and how
 };
 
 /// What a store has moved, and by how many system calls.

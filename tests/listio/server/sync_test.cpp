@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <filesystem>
 #include <string>
 
@@ -15,13 +16,20 @@
 
 namespace {
 std::atomic<int> fsyncs, syncfs_calls;
+std::atomic<bool> fails;  // the next fsync or fdatasync
+int result_of(long call, int descriptor) {
+  if (!fails.exchange(false)) return static_cast<int>(::syscall(call, descriptor));
+  errno = EIO;
+  return -1;
 }
+}  // namespace
 
 // In the place of the C library's.
 extern "C" int fsync(int descriptor) {
   ++fsyncs;
-  return static_cast<int>(::syscall(SYS_fsync, descriptor));
+  return result_of(SYS_fsync, descriptor);
 }
+extern "C" int fdatasync(int descriptor) { return result_of(SYS_fdatasync, descriptor); }
 extern "C" int syncfs(int descriptor) noexcept {
   ++syncfs_calls;
   return static_cast<int>(::syscall(SYS_syncfs, descriptor));
@@ -96,6 +104,28 @@ TEST_F(SyncTest, NamesOfAServerThatWasKilledAreSyncedOnce) {
   EXPECT_EQ(fsyncs, 7) << "copy, two folders; entry, two directories; the server's folder";
   EXPECT_EQ(names.sync(), 0);
   EXPECT_EQ(fsyncs, 7);
+}
+
+TEST_F(SyncTest, OnceFailedIsNeverPretendedToHaveWorkedLater) {
+  std::array<std::byte, 10> data{};
+  const std::array<ByteRun, 1> runs{ByteRun{0, data.size()}};
+  for (const bool is_checked : {false, true}) {
+    const auto store = is_checked ? make_checked_store(folder_.get(), {}, 0) : make_file_store(folder_.get());
+    const FileId file = is_checked ? 7 : 8, other = file + 2;
+    for (const FileId each : {file, other}) ASSERT_EQ(store->write(each, runs, data), 0);
+    fails = true;
+    EXPECT_EQ(store->sync(file), EIO);
+    EXPECT_EQ(store->sync(file), EIO) << "the kernel has dropped what it could not write";
+    EXPECT_EQ(store->sync(other), 0);
+    EXPECT_EQ(store->remove(file), 0);
+    ASSERT_EQ(store->write(file, runs, data), 0);
+    EXPECT_EQ(store->sync(file), 0);
+  }
+  Names names(folder_.get(), 1);
+  ASSERT_EQ(names.make_directory("a", 0700), 0);
+  fails = true;
+  EXPECT_EQ(names.sync(), EIO);
+  EXPECT_EQ(names.sync(), EIO);
 }
 
 TEST(RemovalTest, DataGoAfterTheirNamesAreGoneForGood) {
