@@ -25,7 +25,7 @@ void Removals::finish(const char* what, const std::string& path) {
   if (waiting_.empty()) return;
   const std::vector<Orphan> gone = std::exchange(waiting_, {});
   const auto begin = Clock::now();
-  tell(driver_, what, path, SyncNamesRequest{});
+  tell(driver_, what, path, SyncNamesRequest{SyncNamesRequest::Part::directories});
   next_ = Clock::now() + std::max<Clock::duration>(shortest_pause, pause_to_sync * (Clock::now() - begin));
   const auto operation = driver_.prepare(what, path);
   for (const Orphan& orphan : gone)

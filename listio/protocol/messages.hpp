@@ -14,7 +14,7 @@
 namespace strider::listio {
 
 /// Of the protocol in docs/listio-protocol.md. Client and server have to have the same.
-inline constexpr std::uint32_t protocol_version = 4;
+inline constexpr std::uint32_t protocol_version = 5;
 
 /// A random number, and a code (HMAC-SHA256) that only who knows the volume's secret can compute.
 using Nonce = std::array<std::byte, 32>;
@@ -115,7 +115,13 @@ struct ListDataRequest {
 };
 struct StatusRequest {};
 /// What was done to names before is to be on stable storage.
-struct SyncNamesRequest {};
+struct SyncNamesRequest {
+  enum class Part : std::uint32_t {
+    all = 1,
+    directories = 2  ///< which names and copies are gone: enough before data are removed
+  };
+  Part part = Part::all;
+};
 /// What stays as it is, is `keep`.
 struct SetEntryRequest {
   static constexpr std::uint32_t keep_mode = ~std::uint32_t{0};

@@ -104,7 +104,12 @@ Fault take(ByteReader& in, ListDataRequest& request, const ProtocolLimits&) {
   return {};
 }
 Fault take(ByteReader&, StatusRequest&, const ProtocolLimits&) { return {}; }
-Fault take(ByteReader&, SyncNamesRequest&, const ProtocolLimits&) { return {}; }
+Fault take(ByteReader& in, SyncNamesRequest& request, const ProtocolLimits&) {
+  const auto part = in.number<std::uint32_t>();
+  if (part == 0 || part > static_cast<std::uint32_t>(SyncNamesRequest::Part::directories)) return "unknown part of names";
+  request.part = static_cast<SyncNamesRequest::Part>(part);
+  return {};
+}
 Fault take(ByteReader& in, SetEntryRequest& request, const ProtocolLimits&) {
   Fault fault = take(in, request.path);
   request.mode = in.number<std::uint32_t>();

@@ -28,7 +28,7 @@ void put(ByteWriter& out, const RemoveDirectoryRequest& request) { out.text(requ
 void put(ByteWriter& out, const ListRequest& request) { out.text(request.path).number(request.cookie); }
 void put(ByteWriter& out, const ListDataRequest& request) { out.number(request.cookie); }
 void put(ByteWriter&, const StatusRequest&) {}
-void put(ByteWriter&, const SyncNamesRequest&) {}
+void put(ByteWriter& out, const SyncNamesRequest& request) { out.number(static_cast<std::uint32_t>(request.part)); }
 void put(ByteWriter& out, const SetEntryRequest& request) {
   out.text(request.path).number(request.mode).number(static_cast<std::uint64_t>(request.modified_ns));
 }

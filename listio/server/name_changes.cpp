@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <iterator>
 #include <vector>
 
 #include "listio/server/small_files.hpp"
@@ -61,13 +62,24 @@ unsigned NameChanges::turn_of(unsigned changes) {
   return (changes & gained) != 0 ? 2 : 3;
 }
 
-void NameChanges::begin_sync() {
-  for (const auto& [path, changes] : changed_) syncing_.insert({turn_of(changes), path});
-  changed_.clear();
+void NameChanges::begin_sync(SyncNamesRequest::Part part) {
+  const bool is_all = part == SyncNamesRequest::Part::all;
+  std::erase_if(changed_, [&](const auto& change) {
+    const auto& [path, changes] = change;
+    // A copy that came back would be taken for that of a file that has lost its name.
+    const bool counts = is_all || (changes & lost) != 0 || ((changes & gained) != 0 && path.starts_with("names"));
+    if (counts) syncing_.insert({turn_of(changes), path});
+    return counts;
+  });
 }
 
-std::optional<std::string> NameChanges::next() {
-  if (syncing_.empty()) return {};
+std::size_t NameChanges::left(unsigned turn) const {
+  const auto begin = syncing_.lower_bound({turn, ""}), end = syncing_.lower_bound({turn + 1, ""});
+  return static_cast<std::size_t>(std::distance(begin, end));
+}
+
+std::optional<std::string> NameChanges::next(unsigned turn) {
+  if (syncing_.empty() || syncing_.begin()->first != turn) return {};
   return std::move(syncing_.extract(syncing_.begin()).value().second);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "foundation/descriptor.hpp"
+#include "listio/protocol/messages.hpp"
 #include "listio/server/data_store.hpp"
 
 namespace strider::listio {
@@ -34,18 +35,21 @@ class NameChanges {
 
   /// How many paths there are.
   std::size_t size() const { return changed_.size() + syncing_.size(); }
-  /// A sync begins: `next` returns what has changed until now.
-  void begin_sync();
-  /// The next one to make stable, files first, then directories that have gained names before those that have lost
-  /// some: a file that moved has one of its names at any time. None at the end of the sync.
-  std::optional<std::string> next();
+  /// A sync begins: `next` returns what has changed until now. Directories are those that have lost names,
+  /// and those of names that have gained some: no new entries, and no copies of these.
+  void begin_sync(SyncNamesRequest::Part part = SyncNamesRequest::Part::all);
+  /// Changes become stable in so many turns, files first, then directories that have gained names before those that
+  /// have lost some: a file that moved has one of its names at any time.
+  static constexpr unsigned turns = 4;
+  std::size_t left(unsigned turn) const;
+  /// The next one of a turn; none at its end.
+  std::optional<std::string> next(unsigned turn);
   /// What `next` returned last could not be made stable: it belongs to the next sync.
   void keep(const std::string& path) { changed_[path] |= content | gained | lost; }
 
  private:
   enum Change : unsigned { content = 1, gained = 2, lost = 4 };
-  static constexpr unsigned turns = 4;
-  /// In which order changes become stable: a number below `turns`.
+  /// A number below `turns`.
   static unsigned turn_of(unsigned changes);
 
   std::map<std::string, unsigned> changed_;

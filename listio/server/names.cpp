@@ -5,12 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "listio/layout/striping.hpp"
@@ -24,6 +26,8 @@ namespace {
 constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 constexpr std::size_t most_page_bytes = 60000;  // less than a message
 constexpr std::size_t most_changes = 100000;
+// File systems make the changes of calls that wait at the same time stable by one write of their journal.
+constexpr std::size_t most_sync_threads = 16, fewest_of_a_thread = 4;
 constexpr const char* stable_mark = "names-stable";  // of a server that ended in order
 
 std::int64_t modified_ns(const struct stat& found) { return ns_of(found.st_mtim); }
@@ -47,6 +51,7 @@ Errno read_text(int folder, const std::string& name, std::string& text) {
 
 Names::Names(int folder, std::uint32_t servers)
     : servers_(servers),
+      all_changed_(::faccessat(folder, "names", F_OK, AT_SYMLINK_NOFOLLOW) == 0),
       folder_(::openat(folder, ".", directory_flags)),
       names_(make_folder(folder, "names")),
       fresh_(make_folder(folder, "fresh")),
@@ -61,7 +66,7 @@ Names::Names(int folder, std::uint32_t servers)
         left.emplace_back(name);
       }) == 0)
     for (const std::string& name : left) ::unlinkat(fresh_.get(), name.c_str(), 0);
-  all_changed_ = !take_stable_mark(folder, stable_mark);
+  if (take_stable_mark(folder, stable_mark)) all_changed_ = false;
 }
 
 Names::~Names() {
@@ -333,30 +338,54 @@ Errno Names::limit_changes() {
   return sync();
 }
 
-Errno Names::sync() {
+Errno Names::sync(Part part) {
   const std::lock_guard one(sync_mutex_);
   if (failure_ != 0) return failure_;
   Errno error = sync_all();
-  if (error == 0) error = sync_changes();
+  if (error == 0) error = sync_changes(part);
   if (!is_shortage(error)) failure_ = error;
   return error;
 }
 
-Errno Names::sync_changes() {
+Errno Names::sync_changes(Part part) {
   {
     const std::lock_guard lock(mutex_);
-    changes_.begin_sync();
+    changes_.begin_sync(part);
   }
-  while (const std::optional<Changed> next = next_change()) {
-    // What was removed meanwhile has no content; nor has a symbolic link.
-    if (next->error == ENOENT || next->error == ENOTDIR || next->error == ELOOP) continue;
-    if (next->error == 0 && ::fsync(next->file.get()) == 0) continue;
-    const Errno error = next->error != 0 ? next->error : errno;
+  Errno error = 0;
+  for (unsigned turn = 0; turn < NameChanges::turns && error == 0; ++turn) error = sync_turn(turn);
+  return error;
+}
+
+Errno Names::sync_turn(unsigned turn) {
+  std::size_t left = 0;
+  {
     const std::lock_guard lock(mutex_);
-    changes_.keep(next->path);
-    return error;
+    left = changes_.left(turn);
   }
-  return 0;
+  std::atomic<Errno> failure = 0;
+  const auto work = [&] {
+    while (failure == 0) {
+      const std::optional<Changed> next = next_change(turn);
+      if (!next) return;
+      // What was removed meanwhile has no content; nor has a symbolic link.
+      if (next->error == ENOENT || next->error == ENOTDIR || next->error == ELOOP) continue;
+      if (next->error == 0 && ::fsync(next->file.get()) == 0) continue;
+      failure = next->error != 0 ? next->error : errno;
+      const std::lock_guard lock(mutex_);
+      changes_.keep(next->path);
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    const std::size_t wanted = std::min(most_sync_threads, left / fewest_of_a_thread);
+    try {
+      while (others.size() + 1 < wanted) others.emplace_back(work);
+    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): fewer do as well
+    }
+    work();
+  }
+  return failure;
 }
 
 /// Everything, if nothing is known of what was changed. No name changes meanwhile.
@@ -371,10 +400,10 @@ Errno Names::sync_all() {
   return 0;
 }
 
-std::optional<Names::Changed> Names::next_change() {
+std::optional<Names::Changed> Names::next_change(unsigned turn) {
   // No name changes in between, so that the path is that of what has changed.
   const std::lock_guard lock(mutex_);
-  std::optional<std::string> path = changes_.next();
+  std::optional<std::string> path = changes_.next(turn);
   if (!path) return {};
   Changed changed{std::move(*path), {}, 0};
   changed.error = open_below(folder_.get(), changed.path, 0, changed.file);

@@ -54,7 +54,8 @@ class Names {
   std::string damage_of(const std::string& path) const;
   /// What was done to names before is on stable storage. Once this has failed, the kernel may have dropped what was
   /// written: it fails from then on.
-  Errno sync();
+  using Part = SyncNamesRequest::Part;
+  Errno sync(Part part = Part::all);
 
  private:
   /// Where a name is: the directory that it stands in, open, and the name.
@@ -96,15 +97,16 @@ class Names {
     Descriptor file;
     Errno error = 0;
   };
-  std::optional<Changed> next_change();
-  Errno sync_changes();
+  std::optional<Changed> next_change(unsigned turn);
+  Errno sync_turn(unsigned turn);
+  Errno sync_changes(Part part);
 
   std::uint32_t servers_;
+  bool all_changed_;  ///< a server that ended before may have left changes that are not stable
   Descriptor folder_, names_, fresh_;  ///< the server's, the root, and a folder of files that have no name yet
   NameChanges changes_;
   EntryCopies copies_;
   Errno failure_ = 0;        ///< of an earlier sync
-  bool all_changed_ = true;  ///< a server that ended before may have left changes that are not stable
   std::mutex mutex_;         ///< of those who change names
   std::mutex sync_mutex_;    ///< of those who make changes stable; locked before the other one
   std::atomic<std::uint64_t> generation_;

@@ -100,7 +100,7 @@ class Worker {
   }
   Errno name(const MakeDirectoryRequest& request) { return shelf_.names->make_directory(request.path, request.mode); }
   Errno name(const RemoveDirectoryRequest& request) { return shelf_.names->remove_directory(request.path); }
-  Errno name(const SyncNamesRequest&) { return shelf_.names->sync(); }
+  Errno name(const SyncNamesRequest& request) { return shelf_.names->sync(request.part); }
   Errno name(const SetEntryRequest& request) { return shelf_.names->set(request); }
   Errno name(const MakeLinkRequest& request) { return shelf_.names->make_link(request.path, request.text); }
   Errno name(const ReadLinkRequest& request) {

@@ -32,6 +32,7 @@ std::vector<Request> all_requests() {
           ListDataRequest{18},
           StatusRequest{},
           SyncNamesRequest{},
+          SyncNamesRequest{SyncNamesRequest::Part::directories},
           SetEntryRequest{"a", 0640, -5},
           SetDataTimeRequest{5, 17},
           MakeLinkRequest{"a/b", "../c"},

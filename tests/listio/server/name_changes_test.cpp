@@ -11,7 +11,11 @@ using Paths = std::vector<std::string>;
 
 Paths take_all(NameChanges& changes) {
   Paths paths;
-  while (const auto path = changes.next()) paths.push_back(*path);
+  for (unsigned turn = 0; turn < NameChanges::turns; ++turn) {
+    const std::size_t before = paths.size(), left = changes.left(turn);
+    while (const auto path = changes.next(turn)) paths.push_back(*path);
+    EXPECT_EQ(paths.size(), before + left);
+  }
   return paths;
 }
 
@@ -40,6 +44,18 @@ TEST(NameChangesTest, PathsFollowTheirDirectoriesAlsoDuringASync) {
   changes.rename("names/n/b", "names/m");
   EXPECT_EQ(take_all(changes), (Paths{"names/a-b", "names/a0", "names/m/y", "names/n", "names/n/x"}));
   EXPECT_EQ(synced(changes), Paths{"names/n/new"}) << "what changed after the begin belongs to the next one";
+}
+
+TEST(NameChangesTest, DirectoriesOfNamesCanBeSyncedAlone) {
+  NameChanges changes;
+  changes.change("names/a/new");
+  changes.gain("names/a");
+  changes.lose("names");
+  changes.lose("entries/12");
+  changes.gain("entries/13");
+  changes.begin_sync(SyncNamesRequest::Part::directories);
+  EXPECT_EQ(take_all(changes), (Paths{"names/a", "entries/12", "names"}));
+  EXPECT_EQ(synced(changes), (Paths{"names/a/new", "entries/13"}));
 }
 
 TEST(NameChangesTest, WhatIsGoneIsForgottenAndWhatFailedIsKept) {
