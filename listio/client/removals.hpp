@@ -11,8 +11,8 @@ namespace strider::listio {
 /// Data of files whose names a client has removed. Data go after the removal of the name is on stable storage:
 /// otherwise server 0 could lose power, have the name again, and the other servers no data.
 ///
-/// The first removal asks for a sync of names. Those that follow wait until nine times the duration of that sync, and at
-/// least 10 ms, are over: so a client that removes many files spends a tenth of its time in syncs.
+/// The first removal asks for a sync of names. Those that follow wait until nine times the duration of that sync, and
+/// at least 10 ms, are over: so a client that removes many files spends a tenth of its time in syncs.
 class Removals {
  public:
   explicit Removals(Driver& driver) : driver_(driver) {}

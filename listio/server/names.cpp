@@ -62,9 +62,8 @@ Names::Names(int folder, std::uint32_t servers)
   generation_ = random;
   // What a server that ended has left there is of no use, or has a name as well.
   std::vector<std::string> left;
-  if (each_name(Descriptor(::fcntl(fresh_.get(), F_DUPFD_CLOEXEC, 0)), [&](std::string_view name) {
-        left.emplace_back(name);
-      }) == 0)
+  if (each_name(Descriptor(::fcntl(fresh_.get(), F_DUPFD_CLOEXEC, 0)),
+                [&](std::string_view name) { left.emplace_back(name); }) == 0)
     for (const std::string& name : left) ::unlinkat(fresh_.get(), name.c_str(), 0);
   if (take_stable_mark(folder, stable_mark)) all_changed_ = false;
 }

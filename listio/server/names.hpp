@@ -102,13 +102,13 @@ class Names {
   Errno sync_changes(Part part);
 
   std::uint32_t servers_;
-  bool all_changed_;  ///< a server that ended before may have left changes that are not stable
+  bool all_changed_;                   ///< a server that ended before may have left changes that are not stable
   Descriptor folder_, names_, fresh_;  ///< the server's, the root, and a folder of files that have no name yet
   NameChanges changes_;
   EntryCopies copies_;
-  Errno failure_ = 0;        ///< of an earlier sync
-  std::mutex mutex_;         ///< of those who change names
-  std::mutex sync_mutex_;    ///< of those who make changes stable; locked before the other one
+  Errno failure_ = 0;      ///< of an earlier sync
+  std::mutex mutex_;       ///< of those who change names
+  std::mutex sync_mutex_;  ///< of those who make changes stable; locked before the other one
   std::atomic<std::uint64_t> generation_;
 };
 

@@ -43,7 +43,7 @@ struct Store {
   Tree tree;
   Faults faults;
   std::vector<Event> events;
-  std::string snapshots;        ///< folder for images of the disk after each sync; empty: none are kept
+  std::string snapshots;  ///< folder for images of the disk after each sync; empty: none are kept
   std::uint64_t snapshots_made = 0;
   bool power_is_off = false;  ///< what the kernel still hands on is lost
   fuse_session* session = nullptr;
@@ -55,9 +55,9 @@ const fuse_lowlevel_ops& operations();
 
 /// Power cut: what waits fails, what is not stable is lost, and the kernel forgets what it has in memory.
 void cut_power(Store& store, std::uint64_t unit, std::uint64_t seed);
-/// Where that was asked for, keeps two images of the disk after a sync: N, what a power cut would leave now, and N-torn,
-/// where units of 512 bytes of unsynced writes have landed or not, and all unsynced names of a folder of the second level
-/// or none.
+/// Where that was asked for, keeps two images of the disk after a sync: N, what a power cut would leave now, and
+/// N-torn, where units of 512 bytes of unsynced writes have landed or not, and all unsynced names of a folder of the
+/// second level or none.
 void take_snapshot(Store& store);
 /// Writes an image of the whole tree to a folder of this machine; false where that cannot be done.
 bool dump(Store& store, bool disk, const std::string& folder);

@@ -118,7 +118,8 @@ std::vector<std::string> Model::mistakes(const std::map<std::string, std::pair<F
     seen.insert(content.first);
     const bool is_in_flux = file.paths.size() > 1 || file.may_be_gone;
     if (!file.paths.contains(path) && !(is_in_flux && path.starts_with(restored)))
-      mistakes.push_back(path + " is a name that was promised to be gone: " + (file.paths.empty() ? "removed" : *file.paths.begin()));
+      mistakes.push_back(
+          path + " is a name that was promised to be gone: " + (file.paths.empty() ? "removed" : *file.paths.begin()));
     const std::string mistake = mistake_of(file, content.second);
     if (!mistake.empty()) mistakes.push_back(path + " " + mistake);
   }
