@@ -106,7 +106,8 @@ Fault take(ByteReader& in, ListDataRequest& request, const ProtocolLimits&) {
 Fault take(ByteReader&, StatusRequest&, const ProtocolLimits&) { return {}; }
 Fault take(ByteReader& in, SyncNamesRequest& request, const ProtocolLimits&) {
   const auto part = in.number<std::uint32_t>();
-  if (part == 0 || part > static_cast<std::uint32_t>(SyncNamesRequest::Part::directories)) return "unknown part of names";
+  if (part == 0 || part > static_cast<std::uint32_t>(SyncNamesRequest::Part::directories))
+    return "unknown part of names";
   request.part = static_cast<SyncNamesRequest::Part>(part);
   return {};
 }
