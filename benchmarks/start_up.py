@@ -51,7 +51,7 @@ def main(ranks: int, rounds: int) -> None:
         for _ in range(rounds):
             times["strider"].append(seconds_of_strider(ranks))
             times["empty program"].append(seconds_of_empty_program(program, ranks))
-    note = f"medians (range) of {rounds} alternating runs; wanted: a ratio of at most 1.5"
+    note = f"medians (range) of {rounds} alternating runs; wanted: a ratio of at most 1.3"
     print_medians("Start-up", "s", {f"{ranks} ranks": times}, note)
 
 
