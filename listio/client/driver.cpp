@@ -12,6 +12,7 @@ namespace strider::listio {
 namespace {
 
 using std::chrono::milliseconds;
+constexpr milliseconds grant_patience{10};
 /// Tokens of puts and gets that belong to no call.
 constexpr std::uint64_t first_probe = std::uint64_t{1} << 63;
 
@@ -255,6 +256,14 @@ void Driver::start(Operation& operation) {
     --operation.unfinished;
   }
   for (const auto& link : links_) link->drive();
+  wait_for_buffers();
+}
+
+/// For a moment, so that the first transfers begin and the caller can do something else meanwhile.
+void Driver::wait_for_buffers() {
+  const Deadline deadline = in(grant_patience);
+  const auto waits = [](const auto& link) { return link->waits_for_buffer(); };
+  while (std::any_of(links_.begin(), links_.end(), waits) && !has_passed(deadline)) turn(until(deadline));
 }
 
 bool Driver::is_finished(Operation& operation) {
@@ -279,7 +288,7 @@ void Driver::end_late(Operation& operation) {
       return call.server == server && call.stage != Call::Stage::finished;
     };
     if (std::any_of(operation.calls.begin(), operation.calls.end(), is_late))
-      links_[server]->break_off(ETIMEDOUT, "no answer within " + patience);
+      links_[server]->break_off(ETIMEDOUT, links_[server]->what_is_late() + " within " + patience);
   }
 }
 
@@ -376,6 +385,9 @@ const MethodCosts& Driver::method_costs() {
     turn(until(deadline));
     buffer = link.borrow_buffer();
   }
+  if (!buffer && link.waits_for_buffer())
+    link.break_off(ETIMEDOUT, link.what_is_late() + " within " + std::to_string(options_.patience.count()) + " ms");
+  if (!link.is_up()) refuse(link, ECONNRESET, "the connection was lost before the measurement of transfer costs");
   if (!buffer) {
     static const MethodCosts unknown;  // now; the next list may find them out
     return unknown;

@@ -73,6 +73,7 @@ class Driver final : TransportEvents {
   double registration_us(std::span<const iovec> pieces) const;
   void make_ready(Operation& operation, std::span<const iovec> memory);
   void name_regions(Operation& operation);
+  void wait_for_buffers();
   bool is_finished(Operation& operation);
   void end_late(Operation& operation);
   void move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, Direction direction, std::size_t pieces,

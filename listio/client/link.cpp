@@ -86,7 +86,7 @@ void Link::break_off(int error_number, const std::string& reason) {
   peer_.reset();
   if (refusal_.empty()) refusal_ = reason;
   state_ = State::down;
-  free_buffers_.clear();
+  forget_buffers();
   sending_.clear();
   // The calls of an operation may be freed as soon as the last one is finished; no list has them then.
   std::vector<Call*> all(waiting_.begin(), waiting_.end());
@@ -94,6 +94,19 @@ void Link::break_off(int error_number, const std::string& reason) {
   waiting_.clear();
   begun_.clear();
   for (Call* const call : all) fail(*call, error_number, reason);
+}
+
+void Link::forget_buffers() {
+  free_buffers_.clear();
+  lent_buffers_.clear();
+  has_window_ = false;
+  requested_buffers_ = 0;
+}
+
+std::string Link::what_is_late() const {
+  if (!waits_for_buffer()) return "no answer";
+  return "other clients use all memory for communication buffers (raise it: strider listio serve --memory); none was "
+         "free";
 }
 
 RemotePlace Link::place_of(std::uint32_t buffer) const {
@@ -106,14 +119,29 @@ PackMemory& Link::pack_memory() {
 }
 
 std::optional<std::uint32_t> Link::borrow_buffer() {
-  if (free_buffers_.empty()) return {};
+  if (free_buffers_.empty()) {
+    request_buffers(1);
+    return {};
+  }
   const std::uint32_t buffer = free_buffers_.back();
   free_buffers_.pop_back();
   return buffer;
 }
 
 void Link::return_buffer(std::uint32_t buffer) {
-  if (state_ == State::up) free_buffers_.push_back(buffer);
+  if (state_ != State::up) return;
+  if (lent_buffers_.erase(buffer) == 0) return free_buffers_.push_back(buffer);
+  transport_.send(*peer_, write_message(Release{buffer}));
+}
+
+/// Has so many requested, as far as the server allows.
+void Link::request_buffers(std::uint32_t buffers) {
+  if (state_ != State::up || has_window_) return;
+  const auto lent = static_cast<std::uint32_t>(lent_buffers_.size());
+  const std::uint32_t wanted = std::min(buffers, welcome_.buffers - lent);
+  if (wanted <= requested_buffers_) return;
+  transport_.send(*peer_, write_message(BufferRequest{wanted - requested_buffers_}));
+  requested_buffers_ = wanted;
 }
 
 // --- what the server says ---
@@ -154,13 +182,29 @@ void Link::hear(const Welcome& welcome) {
   if (pack_memory_ && (welcome.buffers != welcome_.buffers || welcome.buffer_bytes != welcome_.buffer_bytes))
     pack_memory_.reset();
   welcome_ = welcome;
-  free_buffers_.clear();
-  for (std::uint32_t buffer = welcome.buffers; buffer > 0; --buffer) free_buffers_.push_back(buffer - 1);
+  forget_buffers();
   state_ = State::up;
   ++connections_;
 }
 
 void Link::hear(const Refusal& refusal) { break_off(EACCES, refusal.reason); }
+
+void Link::hear(const Grant& grant) {
+  const bool is_new = !has_window_ && !lent_buffers_.contains(grant.buffer);
+  const bool is_whole = grant.buffer == 0 && grant.buffers == welcome_.buffers && lent_buffers_.empty();
+  const bool is_right = grant.term == Term::connection ? is_whole : grant.buffers == 1;
+  if (state_ != State::up || !is_new || !is_right || grant.buffer >= welcome_.buffers)
+    return break_off(EPROTO, "the server granted a buffer that is not free");
+  if (grant.term == Term::request) {
+    lent_buffers_.insert(grant.buffer);
+    free_buffers_.push_back(grant.buffer);
+    if (requested_buffers_ > 0) --requested_buffers_;
+    return;
+  }
+  for (std::uint32_t buffer = grant.buffers; buffer > 0; --buffer) free_buffers_.push_back(buffer - 1);
+  has_window_ = true;
+  requested_buffers_ = 0;
+}
 
 void Link::hear(const Reply& reply) {
   const auto found = begun_.find(reply.number);
@@ -190,10 +234,18 @@ void Link::add(Call& call) {
 void Link::drive() {
   while (state_ == State::up && !waiting_.empty() && begun_.size() < welcome_.most_requests) {
     Call& call = *waiting_.front();
-    if (call.data != Call::Data::none && free_buffers_.empty()) break;
+    if (call.data != Call::Data::none && free_buffers_.empty()) return request_buffers(buffers_wanted());
     waiting_.pop_front();
     start(call);
   }
+}
+
+/// How many calls wait for a buffer, up to the number of buffers.
+std::uint32_t Link::buffers_wanted() const {
+  std::uint32_t wanted = 0;
+  for (auto call = waiting_.begin(); call != waiting_.end() && wanted < welcome_.buffers; ++call)
+    if ((*call)->data != Call::Data::none) ++wanted;
+  return wanted;
 }
 
 void Link::drop_waiting(const Operation& operation) {
@@ -313,7 +365,7 @@ void Link::send_ready() {
 
 void Link::finish(Call& call) {
   if (call.stage != Call::Stage::waiting && call.data != Call::Data::none && begun_.contains(call.number))
-    free_buffers_.push_back(call.buffer);
+    return_buffer(call.buffer);
   begun_.erase(call.number);
   call.stage = Call::Stage::finished;
   --call.operation->unfinished;

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,10 @@ class Link {
   void break_off(int error_number, const std::string& reason);
   /// Why the connection failed; empty if it did not since `connect`.
   const std::string& refusal() const { return refusal_; }
+  /// Whether a buffer has been requested and there is none at all.
+  bool waits_for_buffer() const { return requested_buffers_ > 0 && free_buffers_.empty() && lent_buffers_.empty(); }
+  /// What did not come in time: an answer, or a buffer.
+  std::string what_is_late() const;
 
   /// Puts a call behind those there are.
   void add(Call& call);
@@ -70,7 +75,7 @@ class Link {
   // For moving data to a buffer of the server outside of any call, to find out what that costs.
   RemotePlace place_of(std::uint32_t buffer) const;
   PackMemory& pack_memory();
-  /// One that no call uses; nothing if there is none.
+  /// One that no call uses. Nothing if there is none; then one has been requested.
   std::optional<std::uint32_t> borrow_buffer();
   void return_buffer(std::uint32_t buffer);
 
@@ -85,6 +90,10 @@ class Link {
   void hear(const Welcome& welcome);
   void hear(const Refusal& refusal);
   void hear(const Reply& reply);
+  void hear(const Grant& grant);
+  void request_buffers(std::uint32_t buffers);
+  std::uint32_t buffers_wanted() const;
+  void forget_buffers();
   void start(Call& call);
   void move(Call& call);
   void post(Call& call, const LocalMemory& local, std::uint64_t offset);
@@ -113,6 +122,9 @@ class Link {
   std::deque<Call*> sending_;             ///< begun, in order; the request is not sent yet
   std::map<std::uint64_t, Call*> begun_;  ///< all that are not waiting, by number
   std::vector<std::uint32_t> free_buffers_;
+  std::set<std::uint32_t> lent_buffers_;  ///< granted for one request
+  bool has_window_ = false;               ///< all buffers are granted until the connection ends
+  std::uint32_t requested_buffers_ = 0;   ///< and not granted yet
   std::unique_ptr<PackMemory> pack_memory_;
   std::uint64_t next_number_ = 1;
   std::uint64_t connections_ = 0;

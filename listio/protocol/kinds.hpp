@@ -11,6 +11,9 @@ enum class MessageKind : std::uint32_t {
   welcome = 4,
   refusal = 5,
   reply = 6,
+  request_buffers = 7,
+  grant = 8,
+  release = 9,
   first_request = 16,
 };
 

@@ -231,7 +231,15 @@ struct NumberedRequest {
   std::uint64_t number = 0;
   Request request;
 };
-using ClientMessage = std::variant<Hello, Proof, NumberedRequest>;
+/// The client wants so many more of its communication buffers.
+struct BufferRequest {
+  std::uint32_t buffers = 0;
+};
+/// A buffer that was granted for one request is not used any more: no put or get on it is under way.
+struct Release {
+  std::uint32_t buffer = 0;
+};
+using ClientMessage = std::variant<Hello, Proof, NumberedRequest, BufferRequest, Release>;
 
 // What a server says.
 
@@ -241,8 +249,8 @@ struct Challenge {
   Code code{};  ///< the server knows the secret too
   VolumeState volume{};
 };
-/// The client is let in. `buffers` communication buffers of `buffer_bytes` each, one after the other, are its own in
-/// the memory that three numbers describe to its transport.
+/// The client is let in. `buffers` communication buffers of `buffer_bytes` each, one after the other, are in the memory
+/// that three numbers describe to its transport. It uses those that are granted.
 struct Welcome {
   std::uint64_t address = 0, key = 0;
   std::uint32_t buffers = 0;
@@ -255,13 +263,20 @@ struct Welcome {
 struct Refusal {
   std::string reason;
 };
+/// How long a buffer is granted: until its release after one request, or until the connection ends.
+enum class Term : std::uint32_t { request = 1, connection = 2 };
+/// The client may use buffers, from `buffer` on.
+struct Grant {
+  std::uint32_t buffer = 0, buffers = 0;
+  Term term = Term::request;
+};
 /// To request `number`: 0 or Linux's error number, and what it replies.
 struct Reply {
   std::uint64_t number = 0;
   std::uint32_t error = 0;
   std::span<const std::byte> body;  ///< within the message; of an error nothing, or the reason
 };
-using ServerMessage = std::variant<Challenge, Welcome, Refusal, Reply>;
+using ServerMessage = std::variant<Challenge, Welcome, Refusal, Reply, Grant>;
 
 // Bodies of replies. Those that are not here are empty.
 

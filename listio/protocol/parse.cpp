@@ -270,6 +270,10 @@ std::variant<ClientMessage, Malformed> parse_client_message(std::span<const std:
     take(in, proof.code);
     return finish<ClientMessage>(in, proof);
   }
+  if (kind == static_cast<std::uint32_t>(MessageKind::request_buffers))
+    return finish<ClientMessage>(in, BufferRequest{in.number<std::uint32_t>()});
+  if (kind == static_cast<std::uint32_t>(MessageKind::release))
+    return finish<ClientMessage>(in, Release{in.number<std::uint32_t>()});
   const auto first = static_cast<std::uint32_t>(MessageKind::first_request);
   if (kind < first) return Malformed{"an unknown message"};
   NumberedRequest numbered;
@@ -315,6 +319,15 @@ std::variant<ServerMessage, Malformed> parse_server_message(std::span<const std:
       reply.error = in.number<std::uint32_t>();
       reply.body = in.raw(in.rest().size());
       return finish<ServerMessage>(in, reply);
+    }
+    case MessageKind::grant: {
+      Grant grant;
+      grant.buffer = in.number<std::uint32_t>();
+      grant.buffers = in.number<std::uint32_t>();
+      grant.term = static_cast<Term>(in.number<std::uint32_t>());
+      if (grant.buffers == 0 || (grant.term != Term::request && grant.term != Term::connection))
+        return Malformed{"a grant without buffers or term"};
+      return finish<ServerMessage>(in, grant);
     }
     default: return Malformed{"an unknown message"};
   }

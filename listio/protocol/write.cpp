@@ -81,6 +81,12 @@ void put(ByteWriter& out, const Hello& hello) {
 void put(ByteWriter& out, const Proof& proof) {
   out.number(static_cast<std::uint32_t>(MessageKind::proof)).raw(proof.code);
 }
+void put(ByteWriter& out, const BufferRequest& request) {
+  out.number(static_cast<std::uint32_t>(MessageKind::request_buffers)).number(request.buffers);
+}
+void put(ByteWriter& out, const Release& release) {
+  out.number(static_cast<std::uint32_t>(MessageKind::release)).number(release.buffer);
+}
 void put(ByteWriter& out, const NumberedRequest& numbered) {
   const auto first = static_cast<std::uint32_t>(MessageKind::first_request);
   out.number(first + static_cast<std::uint32_t>(numbered.request.index())).number(numbered.number);
@@ -101,6 +107,10 @@ void put(ByteWriter& out, const Refusal& refusal) {
 }
 void put(ByteWriter& out, const Reply& reply) {
   out.number(static_cast<std::uint32_t>(MessageKind::reply)).number(reply.number).number(reply.error).raw(reply.body);
+}
+void put(ByteWriter& out, const Grant& grant) {
+  out.number(static_cast<std::uint32_t>(MessageKind::grant)).number(grant.buffer).number(grant.buffers);
+  out.number(static_cast<std::uint32_t>(grant.term));
 }
 
 template <typename Message>

@@ -44,10 +44,10 @@ constexpr const char* usage =
   --rate BYTES            upper limit of bytes per second, read and written together; 0: no limit (0)
   --threads N             threads that read and write files (4)
   --buffer-bytes BYTES    size of one communication buffer (1048576)
-  --buffers N             buffers of each client (2)
-  --memory-bytes BYTES    upper limit for all clients' buffers (1073741824)
+  --buffers N             buffers that a client has at most (2)
+  --memory-bytes BYTES    upper limit for the buffers that all clients have at a time (268435456)
   --most-runs N           most runs of one request (128)
-  --most-clients N        most clients at a time (1024)
+  --most-clients N        most clients at a time; the hard limit of open files may allow fewer (16384)
   --until signal|input-ends
                           input-ends: stop also at the end of standard input, for example when the parent process ends
   --folder any|existing   existing: refuse a directory in which this server has kept nothing yet (any)

@@ -15,6 +15,7 @@
 #include "foundation/token_bucket.hpp"
 #include "listio/layout/byte_run.hpp"
 #include "listio/protocol/parse.hpp"
+#include "listio/server/buffer_grants.hpp"
 #include "listio/server/coordination.hpp"
 #include "listio/server/data_store.hpp"
 #include "listio/server/folder.hpp"
@@ -97,6 +98,7 @@ class Server::Impl final : TransportEvents {
         transport_(std::move(transport)),
         domain_(choose_domain()),
         limit_(options.bytes_per_s),
+        grants_(options.memory_bytes / options.buffer_bytes, options.buffers),
         coordination_({options.number, options.most_lock_wait, options.lock_grace}),
         shelf_{data_.get(), names_.get(), [this] { return status(); }},
         work_(std::make_unique<WorkerPool>(options.threads)),
@@ -204,41 +206,41 @@ class Server::Impl final : TransportEvents {
   }
 
   /// What a client that is back has asked for before is not to be done after what it asks for now.
-  void end_earlier_sessions(const Session& session) {
-    std::vector<Peer> earlier;
-    for (const auto& [peer, other] : sessions_)
-      if (peer != session.peer && other.client_number == session.client_number &&
-          other.state == Session::State::admitted)
-        earlier.push_back(peer);
-    for (const Peer peer : earlier) {
-      transport_->close(peer);
-      end(sessions_.at(peer));
-    }
+  void end_earlier_session(const Session& session) {
+    const auto earlier = peers_.find(session.client_number);
+    if (earlier == peers_.end()) return;
+    const Peer peer = earlier->second;
+    transport_->close(peer);
+    end(sessions_.at(peer));
   }
 
   void admit(Session& session) {
-    if (session.client_number != 0) end_earlier_sessions(session);
+    if (session.client_number != 0) end_earlier_session(session);
     if (clients_ >= most_clients_) return refuse(session, limit_of_clients());
     const std::uint64_t bytes = options_.buffers * options_.buffer_bytes;
-    if (memory_used_ + bytes > options_.memory_bytes)
+    // Registered memory is not given back while it is registered.
+    if (domain_ != nullptr && !grants_.grant_window(session.peer))
       return refuse(session,
-                    "no memory is left for another client's buffers; raise the server's memory, or lower its "
-                    "buffers or their size");
+                    "no memory is left for another client's registered buffers; raise the server's memory, or lower "
+                    "its buffers or their size");
     session.window = windows_.take(bytes);
     if (session.window.empty()) return refuse(session, "this host has no memory for another client's buffers");
     if (domain_ != nullptr && !register_window(session)) {
       windows_.give_back(session.window);
       session.window = {};
+      grants_.end(session.peer);
       return refuse(session, "another client's buffers cannot be registered; raise the limit of locked memory");
     }
-    memory_used_ += bytes;
     ++clients_;
+    if (session.client_number != 0) peers_[session.client_number] = session.peer;
     session.state = Session::State::admitted;
     transport_->authenticated(session.peer);
     const Region* const region = session.region ? &*session.region : nullptr;
     const RemoteMemory memory = transport_->expose(session.peer, session.window, region);
     say(session, Welcome{memory.address, memory.key, options_.buffers, options_.most_runs, options_.buffer_bytes,
                          options_.servers, options_.most_requests});
+    if (domain_ != nullptr) say(session, Grant{0, options_.buffers, Term::connection});
+    memory_used_ = grants_.granted() * options_.buffer_bytes;
   }
 
   std::string limit_of_clients() const {
@@ -248,6 +250,7 @@ class Server::Impl final : TransportEvents {
   }
 
   bool register_window(Session& session) {
+    Windows::populate(session.window);
     const auto begin = reinterpret_cast<std::uintptr_t>(session.window.data());
     const Domain::Result result = domain_->register_range(pages_around({begin, begin + session.window.size()}));
     if (result.outcome != Outcome::registered) return false;
@@ -257,6 +260,53 @@ class Server::Impl final : TransportEvents {
     registered_pages_ = counters.pages;
     register_ns_ = static_cast<std::uint64_t>(counters.register_us * 1e3);
     return true;
+  }
+
+  // --- buffers ---
+
+  void hear(Session& session, const BufferRequest& request) {
+    if (session.state != Session::State::admitted) return refuse(session, "requested buffers before the handshake");
+    grants_.request(session.peer, request.buffers);
+    grant();
+  }
+
+  void hear(Session& session, const Release& release) {
+    if (!grants_.release(session.peer, release.buffer))
+      return refuse(session, "released buffer " + std::to_string(release.buffer) + ", which it does not have");
+    Windows::discard(buffer_of(session, release.buffer));
+    grant();
+  }
+
+  std::span<std::byte> buffer_of(const Session& session, std::uint32_t buffer) const {
+    return session.window.subspan(buffer * options_.buffer_bytes, options_.buffer_bytes);
+  }
+
+  /// Grants what clients wait for, as far as there is memory.
+  void grant() {
+    for (const BufferGrants::Granted& each : grants_.grant()) {
+      Session& session = sessions_.at(each.peer);
+      if (each.grant.term == Term::connection) Windows::populate(session.window);
+      say(session, each.grant);
+    }
+    memory_used_ = grants_.granted() * options_.buffer_bytes;
+  }
+
+  /// Whether a request uses no buffer, or one that the client has.
+  bool may_use(const Session& session, const Request& request) const {
+    const auto* moving = std::get_if<ReadRequest>(&request);
+    if (const auto* const write = std::get_if<WriteRequest>(&request)) moving = write;
+    return moving == nullptr || grants_.has(session.peer, moving->buffer);
+  }
+
+  /// Ends clients that keep buffers of which others are in need.
+  void end_idle_holders() {
+    const Deadline long_ago = in(-options_.most_buffer_idle);
+    for (const Peer peer : grants_.holders_since(long_ago)) {
+      Session& session = sessions_.at(peer);
+      if (session.state == Session::State::admitted && session.under_way == 0)
+        refuse(session, "kept a communication buffer idle for " + std::to_string(options_.most_buffer_idle.count()) +
+                            " ms while other clients waited for one; raise the server's memory");
+    }
   }
 
   // --- requests ---
@@ -272,6 +322,7 @@ class Server::Impl final : TransportEvents {
                                  std::to_string(session.last_request) +
                                  "; the numbers of a connection's requests have to increase");
     session.last_request = request.number;
+    if (!may_use(session, request.request)) return refuse(session, "used a buffer that it was not granted");
     ++requests_;
     if (Coordination::concerns(request.request)) {
       ++session.coordinating;
@@ -407,6 +458,7 @@ class Server::Impl final : TransportEvents {
     ++refused_;
     say(session, Refusal{reason});
     session.state = Session::State::refused;
+    grants_.cancel(session.peer);
     session.decide_by = in(farewell_patience);
   }
 
@@ -415,6 +467,9 @@ class Server::Impl final : TransportEvents {
   /// The connection is lost, or to be: frees what the client held, now or when its last job is done.
   void end(Session& session) {
     session.state = Session::State::gone;
+    grants_.cancel(session.peer);
+    if (const auto own = peers_.find(session.client_number); own != peers_.end() && own->second == session.peer)
+      peers_.erase(own);
     if (work_->drop(session.peer)) free(session.peer);
   }
 
@@ -424,15 +479,17 @@ class Server::Impl final : TransportEvents {
     if (session.under_way > 0) --active_;
     if (session.region) domain_->deregister(*session.region);
     if (!session.window.empty()) {
-      memory_used_ -= session.window.size();
       --clients_;
       windows_.give_back(session.window);
     }
     sessions_.erase(found);
     coordination_.end(peer);
+    grants_.end(peer);
+    grant();
   }
 
   void sweep() {
+    end_idle_holders();
     std::vector<Peer> late;
     for (const auto& [peer, session] : sessions_)
       if (session.state == Session::State::gone ||
@@ -470,11 +527,13 @@ class Server::Impl final : TransportEvents {
   std::unique_ptr<Domain> own_domain_;
   Domain* domain_;
   TokenBucket limit_;
+  BufferGrants grants_;
   Coordination coordination_;
   Shelf shelf_;
   Windows windows_;
   std::unordered_map<Peer, Session> sessions_;
-  std::uint32_t active_ = 0;  ///< sessions with requests under way
+  std::unordered_map<std::uint64_t, Peer> peers_;  ///< of clients, by their numbers
+  std::uint32_t active_ = 0;                       ///< sessions with requests under way
   // Threads that work look at these.
   std::atomic<std::uint64_t> clients_ = 0, memory_used_ = 0, requests_ = 0, refused_ = 0;
   std::atomic<std::uint64_t> registrations_ = 0, registered_pages_ = 0, register_ns_ = 0;

@@ -28,22 +28,23 @@ struct ServerOptions {
   VolumeState volume{};
   std::uint64_t bytes_per_s = 0;  ///< what it moves at most, read and written together; 0: as much as it can
   unsigned threads = 4;           ///< that read and write files
-  std::uint64_t buffer_bytes = std::uint64_t{1} << 20;  ///< of one communication buffer
-  std::uint32_t buffers = 2;                            ///< of each client
-  std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< of all clients' buffers
-  std::uint32_t most_runs = 128;                        ///< of a request
-  std::uint32_t most_requests = 64;                     ///< of a client, at a time
-  std::uint32_t most_clients = 1024;
-  std::chrono::milliseconds most_lock_wait{600000};  ///< whatever a client's patience
-  std::chrono::milliseconds lock_grace{1000};        ///< exclusive locks stay so long after their client's connection
+  std::uint64_t buffer_bytes = std::uint64_t{1} << 20;    ///< of one communication buffer
+  std::uint32_t buffers = 2;                              ///< that a client has at most
+  std::uint64_t memory_bytes = std::uint64_t{256} << 20;  ///< of all buffers that are in use
+  std::uint32_t most_runs = 128;                          ///< of a request
+  std::uint32_t most_requests = 64;                       ///< of a client, at a time
+  std::uint32_t most_clients = 16384;
+  std::chrono::milliseconds most_buffer_idle{10000};  ///< that a client keeps while others wait
+  std::chrono::milliseconds most_lock_wait{600000};   ///< whatever a client's patience
+  std::chrono::milliseconds lock_grace{1000};         ///< exclusive locks stay so long after their client's connection
 };
 
 /// An I/O server of a volume.
 ///
-/// Clients cannot hurt each other: each has its own buffers and a limited number of requests, its requests are done in
-/// order and in turn with those of others, no client delays another, and what one held is free as soon as its
-/// connection ends. A client without the secret gets nothing. A client that breaks the protocol gets the reason and is
-/// dropped.
+/// Clients cannot hurt each other: each has its own buffers, which take turns in a limited memory, and a limited number
+/// of requests; its requests are done in order and in turn with those of others, no client delays another, and what one
+/// held is free as soon as its connection ends. A client without the secret gets nothing. A client that breaks the
+/// protocol gets the reason and is dropped.
 class Server {
  public:
   /// Listens from now on. InputError if the options do not fit each other or this machine.

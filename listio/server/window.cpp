@@ -6,6 +6,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "listio/registration/range.hpp"
+
 namespace strider::listio {
 namespace {
 
@@ -39,11 +41,22 @@ std::span<std::byte> Windows::take(std::size_t bytes) {
   if (next_ > bytes_ - size) return {};
   std::byte* const window = begin_ + next_;
   if (::mprotect(window, size, PROT_READ | PROT_WRITE) != 0) return {};
-  ::madvise(window, size, MADV_HUGEPAGE);
-  std::memset(window, 0, bytes);
+  ::madvise(window, size, MADV_NOHUGEPAGE);  // that a small request does not take the memory of a large one
   used_.emplace(next_, next_ + size);
   next_ += size;
   return {window, bytes};
+}
+
+void Windows::populate(std::span<std::byte> window) {
+  ::madvise(window.data(), window.size() & ~(alignment - 1), MADV_HUGEPAGE);
+  std::memset(window.data(), 0, window.size());
+}
+
+void Windows::discard(std::span<std::byte> part) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
+  const std::uintptr_t page = page_bytes();
+  const std::uintptr_t first = (begin + page - 1) / page * page, end = (begin + part.size()) / page * page;
+  if (first < end) ::madvise(part.data() + (first - begin), end - first, MADV_DONTNEED);
 }
 
 void Windows::give_back(std::span<std::byte> window) {

@@ -17,8 +17,13 @@ class Windows {
   Windows(const Windows&) = delete;
   Windows& operator=(const Windows&) = delete;
 
-  /// Readable and writable pages that are there already, at the begin of a huge page; empty if there are not so many.
+  /// Readable and writable addresses at the begin of a huge page; empty if there are not so many. A page of them takes
+  /// memory when it is first used.
   std::span<std::byte> take(std::size_t bytes);
+  /// Takes the memory of a window that will be used often, in huge pages as far as it fills them.
+  static void populate(std::span<std::byte> window);
+  /// Gives the memory of the whole pages in a part of a window back to the kernel. The addresses stay taken.
+  static void discard(std::span<std::byte> part);
   void give_back(std::span<std::byte> window);
 
  private:

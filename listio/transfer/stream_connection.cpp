@@ -43,7 +43,7 @@ void StreamConnection::Cursor::advance(std::size_t bytes) {
   pieces_[at_].iov_len -= bytes;
 }
 
-StreamConnection::StreamConnection(Descriptor socket) : socket_(std::move(socket)), buffer_(buffer_bytes) {}
+StreamConnection::StreamConnection(Descriptor socket) : socket_(std::move(socket)) {}
 
 std::size_t StreamConnection::send_now(std::span<const iovec> pieces) const {
   msghdr message{};
@@ -174,8 +174,15 @@ bool StreamConnection::read_some() {
   }
 }
 
+void StreamConnection::shrink() {
+  if (!was_read_ && begin_ == end_) buffer_ = {};
+  was_read_ = false;
+}
+
 void StreamConnection::read(StreamEvents& events) {
   bool more = true;
+  was_read_ = true;
+  if (buffer_.empty()) buffer_.resize(buffer_bytes);
   for (int i = 0; i < most_reads && more && !stopped_ && wants_to_read(); ++i) {
     more = read_some();
     while (!stopped_ && consume(events)) continue;

@@ -63,6 +63,8 @@ class StreamConnection {
   void read(StreamEvents& events);
   /// Sends what waits.
   void write(StreamEvents& events);
+  /// Frees the memory to read into if nothing has been read since the last call.
+  void shrink();
   /// From within an event: `read` returns without looking at anything more.
   void stop() { stopped_ = true; }
 
@@ -123,7 +125,9 @@ class StreamConnection {
   std::deque<Pending> gets_;
   std::vector<std::span<std::byte>> exposed_;
 
-  std::vector<std::byte> buffer_;  ///< what was read and not yet looked at is from `begin_` to `end_`
+  bool was_read_ = false;  ///< since the last `shrink`
+  std::vector<std::byte>
+      buffer_;  ///< empty where nothing was read lately. What was read and not yet looked at is from `begin_` to `end_`
   std::size_t begin_ = 0, end_ = 0;
   std::optional<Frame> frame_;   ///< whose head was read
   std::vector<std::byte> text_;  ///< what there is of a greeting or message

@@ -21,8 +21,9 @@ namespace {
 
 using std::chrono::milliseconds;
 constexpr milliseconds greeting_patience{5000};
-constexpr milliseconds sweep_every{1000};
-constexpr int most_accepts = 64;  // before the connections that there are have their turn
+constexpr milliseconds sweep_every{1000};  // each connection
+constexpr std::size_t most_swept = 1024;   // at once, about
+constexpr int most_accepts = 64;           // before the connections that there are have their turn
 constexpr std::uint64_t wake_number = std::uint64_t{1} << 32, listener_number = wake_number + 1,
                         other_number = wake_number + 2;
 
@@ -288,10 +289,13 @@ void StreamTransport::report_lost(TransportEvents& events) {
 
 /// Once in a while: who does not greet, and whose host is gone.
 void StreamTransport::sweep(TransportEvents& events) {
-  next_sweep_ = in(sweep_every);
+  const std::size_t shares = 1 + connections_.size() / most_swept, share = sweeps_++ % shares;
+  next_sweep_ = in(sweep_every / static_cast<milliseconds::rep>(shares));
   listen_again();
   std::vector<std::pair<Peer, const char*>> gone;
   for (const auto& [peer, connection] : connections_) {
+    if (peer % shares != share) continue;
+    connection->stream.shrink();
     if (!connection->accepted && has_passed(connection->greet_by)) gone.emplace_back(peer, "did not greet");
     else if (host_is_gone(connection->stream.socket())) gone.emplace_back(peer, "its host does not answer");
   }

@@ -85,6 +85,7 @@ class StreamTransport : public Transport {
   std::vector<std::unique_ptr<Connection>> ended_;  ///< kept until no call on them can be under way
   std::vector<std::pair<Peer, std::string>> lost_;  ///< to be reported
   Deadline next_sweep_;
+  std::size_t sweeps_ = 0;
 };
 
 }  // namespace strider::listio

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from harness import case, plan, run_engine
 from strider.engine import Engine
-from strider.listio import ServerOptions, read_volume, serve, status, stop
+from strider.listio import VOLUME_FILE, ServerOptions, read_volume, serve, status, stop
 
 SILENT = 3000
 """More than a server keeps, whatever its limit of descriptors."""
@@ -42,5 +43,27 @@ def test_silent_connections_keep_no_client_out(engine: Engine, tmp_path: Path) -
         assert volume is not None
         with silent_connections(volume.servers[0], SILENT):
             assert [server["clients"] for server in status(engine, directory)] == [1]
+    finally:
+        stop(directory)
+
+
+def test_more_clients_than_buffers_transfer_right_data(engine: Engine, tmp_path: Path) -> None:
+    directory = tmp_path / "volume"
+    serve(engine, directory, ServerOptions(servers=1, memory_bytes=2 << 20))
+    try:
+        transfers = case(
+            "strided",
+            "listio",
+            pattern_transfer=65536,
+            pattern_count=40,
+            interface_volume=str(directory / VOLUME_FILE),
+            operations=["write", "read"],
+            verify="full",
+            clients=4,
+        )
+        done = run_engine(engine, plan([transfers]), tmp_path)
+        assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+        assert done.sample(operation="read")["bytes"] == 4 * 40 * 65536
+        assert [server["buffer_bytes"] for server in status(engine, directory)] == [0]
     finally:
         stop(directory)

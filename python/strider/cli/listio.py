@@ -83,6 +83,10 @@ ChecksumsOption = Annotated[
         show_default=False,
     ),
 ]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help="Memory of a server for all clients' buffers.", show_default="256MiB"),
+]
 
 listio = typer.Typer(
     help="Manage list-I/O volumes: striped files for the interface listio.",
@@ -102,6 +106,7 @@ def serve(
     store: StoreOption = "files",
     rate: RateOption = None,
     checksums: ChecksumsOption = None,
+    memory: MemoryOption = None,
     json: JsonOption = False,
 ) -> None:
     """Start the servers of a volume that do not run; return when they are ready.
@@ -132,6 +137,7 @@ def serve(
         hosts=named,
         program=ssh_server,
         checksums=checksums,  # type: ignore[arg-type]
+        memory_bytes=_size("--memory", memory),
     )
     volume = start(engines.find(), directory, options).volume
     shown = shlex.quote(str(directory))

@@ -62,6 +62,8 @@ class ServerOptions:
         hosts: Other hosts, as ssh knows them, over which they are spread in turn; none: all are on this one.
         program: Their program on other hosts; None for where it is on this one.
         checksums: Of data files; None for what the volume has, or `crc32c`.
+        memory_bytes: Upper limit of each for the communication buffers of all its clients; None for the
+            server's default.
     """
 
     servers: int | None = None
@@ -74,6 +76,7 @@ class ServerOptions:
     hosts: Sequence[str] = ()
     program: str | None = None
     checksums: Checksums | None = None
+    memory_bytes: int | None = None
 
 
 class ProcessRecord(BaseModel):
@@ -358,6 +361,8 @@ def _words(directory: Path, number: int, volume: Volume, options: ServerOptions,
         "--checksums": volume.checksums,
         "--rate": str(volume.server_bytes_per_s),
     }
+    if options.memory_bytes is not None:
+        words["--memory-bytes"] = str(options.memory_bytes)
     return [word for option in words.items() for word in option]
 
 

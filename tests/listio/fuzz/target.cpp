@@ -123,7 +123,8 @@ class Script final : public Transport {
     if (step_ == 0) events.connected(1);
     if (step_ == 1) events.received(1, write_message(Hello{protocol_version, 0, nonce_, 0, 0, "fuzz"}));
     if (step_ == 2) events.received(1, write_message(proof_));
-    if (step_ > 2) say(events);
+    if (step_ == 3) events.received(1, write_message(BufferRequest{limits.buffers}));
+    if (step_ > 3) say(events);
     ++step_;
   }
   /// Everything was said and answered, or the client was dropped.
@@ -136,7 +137,9 @@ class Script final : public Transport {
     const std::size_t length = reader.number<std::uint16_t>();
     const std::span<const std::byte> message = reader.rest().first(std::min(length, reader.rest().size()));
     script_ = reader.rest().subspan(message.size());
-    ++requests_;
+    const auto parsed = parse_client_message(message, limits);
+    const auto* const said = std::get_if<ClientMessage>(&parsed);
+    if (said != nullptr && std::holds_alternative<NumberedRequest>(*said)) ++requests_;
     events.received(1, message);
   }
   RemoteMemory do_expose(Peer, std::span<std::byte>, const Region*) override { return {}; }

@@ -69,6 +69,31 @@ TEST(ParseTest, ReadsWhatWasWrittenAndNothingShorterOrLonger) {
   }
 }
 
+TEST(ParseTest, ReadsMessagesAboutBuffers) {
+  const auto expect_exact = [](const auto& message, const auto& parse) {
+    std::vector<std::byte> bytes = write_message(message);
+    EXPECT_EQ(parse(bytes), bytes);
+    bytes.push_back(std::byte{0});
+    EXPECT_EQ(parse(bytes), std::vector<std::byte>{});
+    EXPECT_EQ(parse(std::span(bytes).first(bytes.size() - 2)), std::vector<std::byte>{});
+  };
+  const auto by_server = [](std::span<const std::byte> bytes) {
+    const auto parsed = parse_client_message(bytes, limits);
+    const auto* const said = std::get_if<ClientMessage>(&parsed);
+    return said == nullptr ? std::vector<std::byte>{} : write_message(*said);
+  };
+  const auto by_client = [](std::span<const std::byte> bytes) {
+    const auto parsed = parse_server_message(bytes);
+    const auto* const said = std::get_if<ServerMessage>(&parsed);
+    return said == nullptr ? std::vector<std::byte>{} : write_message(*said);
+  };
+  expect_exact(ClientMessage(BufferRequest{2}), by_server);
+  expect_exact(ClientMessage(Release{1}), by_server);
+  expect_exact(ServerMessage(Grant{1, 1, Term::request}), by_client);
+  EXPECT_TRUE(by_client(write_message(ServerMessage(Grant{0, 0, Term::connection}))).empty());
+  EXPECT_TRUE(by_client(write_message(ServerMessage(Grant{0, 1, Term{3}}))).empty());
+}
+
 TEST(ParseTest, RefusesListsBeyondTheLimits) {
   EXPECT_EQ(refusal(WriteRequest{{5, 0, {{0, 400}, {0, 600}}}}), "");
   EXPECT_EQ(refusal(WriteRequest{{5, 0, {{0, 400}, {0, 601}}}}), "the runs have more bytes than the 1000 of a buffer");

@@ -1,5 +1,6 @@
 // What a server is made of, each for itself.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <future>
@@ -244,6 +245,29 @@ TEST(WindowsTest, NoAddressIsUsedAgainSoon) {
     windows.give_back(window);
   }
   EXPECT_TRUE(windows.take(std::size_t{1} << 50).empty());
+}
+
+/// Pages of a window that are in memory.
+std::size_t resident_pages(std::span<std::byte> window) {
+  std::vector<unsigned char> states(window.size() / 4096);
+  EXPECT_EQ(::mincore(window.data(), window.size(), states.data()), 0);
+  return static_cast<std::size_t>(
+      std::count_if(states.begin(), states.end(), [](auto each) { return (each & 1) != 0; }));
+}
+
+TEST(WindowsTest, TakeMemoryWhenItIsUsed) {
+  Windows windows;
+  const std::span<std::byte> window = windows.take(std::size_t{2} << 20);
+  EXPECT_EQ(resident_pages(window), 0U);
+  window[5000] = std::byte{1};
+  EXPECT_EQ(resident_pages(window), 1U);
+  Windows::discard(window.subspan(5000, 100));
+  EXPECT_EQ(resident_pages(window), 1U) << "others may use the rest of the page";
+  Windows::discard(window.subspan(4096, 8192));
+  EXPECT_EQ(resident_pages(window), 0U);
+  Windows::populate(window);
+  EXPECT_EQ(resident_pages(window), 512U);
+  windows.give_back(window);
 }
 
 }  // namespace
