@@ -24,6 +24,12 @@ void BufferGrants::cancel(Peer peer) {
   std::erase(waiting_, peer);
 }
 
+void BufferGrants::touch(Peer peer) {
+  const auto found = clients_.find(peer);
+  if (found == clients_.end()) return;
+  for (auto& [buffer, used] : found->second.lent) used = std::chrono::steady_clock::now();
+}
+
 bool BufferGrants::release(Peer peer, std::uint32_t buffer) {
   const auto found = clients_.find(peer);
   if (found == clients_.end() || found->second.lent.erase(buffer) == 0) return false;

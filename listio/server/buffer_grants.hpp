@@ -31,6 +31,8 @@ class BufferGrants {
   bool release(Peer peer, std::uint32_t buffer);
   /// Grants a window until the connection ends, whatever the share of such windows. False if there is no room.
   bool grant_window(Peer peer);
+  /// A request of the client has ended: its buffers were in use until now.
+  void touch(Peer peer);
   /// The client does not wait any more.
   void cancel(Peer peer);
   /// Everything that the client has is released.
@@ -39,7 +41,7 @@ class BufferGrants {
   /// What can be granted now, and has not been returned before.
   std::vector<Granted> grant();
   bool has(Peer peer, std::uint32_t buffer) const;
-  /// Clients that were granted a buffer for one request before `then` and still have it, if others wait.
+  /// Clients that have a buffer for one request, and have not used it since `then`, if others wait.
   std::vector<Peer> holders_since(const Deadline& then) const;
   /// Buffers that are granted.
   std::uint64_t granted() const { return granted_; }
@@ -48,7 +50,7 @@ class BufferGrants {
   struct Client {
     bool has_window = false;
     std::uint32_t wanted = 0;
-    std::unordered_map<std::uint32_t, Deadline> lent{};  ///< for one request, and when
+    std::unordered_map<std::uint32_t, Deadline> lent{};  ///< for one request, and when it was used last
   };
 
   Grant grant_to(Client& client);

@@ -428,6 +428,7 @@ class Server::Impl final : TransportEvents {
     if (found == sessions_.end()) return;
     Session& session = found->second;
     if (--session.under_way == 0) --active_;
+    grants_.touch(done.peer);
     if (session.state == Session::State::admitted) transport_->send(done.peer, done.reply);
   }
 

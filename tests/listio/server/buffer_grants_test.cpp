@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+#include <vector>
+
 namespace strider::listio {
 namespace {
 
@@ -90,6 +94,11 @@ TEST(BufferGrantsTest, HoldersAreNamedWhileOthersWait) {
   grant(grants, 2);
   EXPECT_EQ(grants.holders_since(later), std::vector<Peer>{1});
   EXPECT_EQ(grants.holders_since(in(std::chrono::seconds(-60))), std::vector<Peer>{});
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const Deadline before = in(std::chrono::milliseconds(0));
+  EXPECT_EQ(grants.holders_since(before), std::vector<Peer>{1});
+  grants.touch(1);
+  EXPECT_EQ(grants.holders_since(before), std::vector<Peer>{}) << "a request of it has just ended";
 }
 
 }  // namespace
