@@ -92,6 +92,8 @@ int print_check(Client& client, const CheckActions& actions) {
   }
   const std::string reason = report.orphans.empty() ? "" : report.reason_to_keep_orphans();
   const bool removed = actions.removes_orphans && reason.empty();
+  // Their names may be gone for good only now: another client has removed them, and waits.
+  if (removed && !report.orphans.empty()) client.sync_names();
   nlohmann::json found = nlohmann::json::array();
   for (const auto& orphan : report.orphans) {
     if (removed) client.remove_orphan(orphan);

@@ -36,7 +36,10 @@ void Removals::finish(const char* what, const std::string& path) {
 
 void Removals::finish_at_end() noexcept {
   try {
-    for (std::uint32_t server = 0; server < driver_.servers(); ++server)
+    std::uint32_t servers = 1;
+    for (const Orphan& orphan : waiting_)
+      servers = std::max(servers, std::min(orphan.layout.servers, driver_.servers()));
+    for (std::uint32_t server = 0; server < servers; ++server)
       if (driver_.connection(server) == 0) return;
     finish("unlink", "");
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): a check of the volume finds what is left

@@ -22,7 +22,7 @@ class Removals {
   bool are_waiting() const { return !waiting_.empty(); }
   /// Removes all data that wait. IoError: they are orphaned then.
   void finish(const char* what, const std::string& path);
-  /// The same at the end of the client, for as long as all servers are connected. Data that stay are orphaned.
+  /// The same at the end of the client, if the servers that have them are connected. Data that stay are orphaned.
   void finish_at_end() noexcept;
 
  private:
