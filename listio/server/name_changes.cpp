@@ -37,6 +37,11 @@ std::string names_directory(const std::string& path) {
   return names_path(slash == std::string::npos ? "" : path.substr(0, slash));
 }
 
+void NameChanges::hurry(const std::string& path) {
+  const auto found = changed_.find(path);
+  if (found != changed_.end()) found->second |= urgent;
+}
+
 void NameChanges::forget(const std::string& path) {
   changed_.erase(path);
   for (unsigned turn = 0; turn < turns; ++turn) syncing_.erase({turn, path});
@@ -67,7 +72,8 @@ void NameChanges::begin_sync(SyncNamesRequest::Part part) {
   std::erase_if(changed_, [&](const auto& change) {
     const auto& [path, changes] = change;
     // A copy that came back would be taken for that of a file that has lost its name.
-    const bool counts = is_all || (changes & lost) != 0 || ((changes & gained) != 0 && path.starts_with("names"));
+    const bool counts =
+        is_all || (changes & (lost | urgent)) != 0 || ((changes & gained) != 0 && path.starts_with("names"));
     if (counts) syncing_.insert({turn_of(changes), path});
     return counts;
   });

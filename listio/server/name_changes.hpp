@@ -27,6 +27,8 @@ class NameChanges {
   void gain(const std::string& directory) { changed_[directory] |= gained; }
   /// A directory has a name less.
   void lose(const std::string& directory) { changed_[directory] |= lost; }
+  /// If a file has changed, syncs of directories are of it too: it has replaced one whose data are to be removed.
+  void hurry(const std::string& path);
   /// What was there is gone.
   void forget(const std::string& path);
   void forget_all();
@@ -48,7 +50,7 @@ class NameChanges {
   void keep(const std::string& path) { changed_[path] |= content | gained | lost; }
 
  private:
-  enum Change : unsigned { content = 1, gained = 2, lost = 4 };
+  enum Change : unsigned { content = 1, gained = 2, lost = 4, urgent = 8 };
   /// A number below `turns`.
   static unsigned turn_of(unsigned changes);
 

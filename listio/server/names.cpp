@@ -200,6 +200,8 @@ Errno Names::unlink(const std::string& path, Orphan& orphan) {
 Errno Names::rename(const std::string& from, const std::string& to, Orphan& orphan) {
   if (from.empty() || to.empty()) return EBUSY;
   if (const Errno error = limit_changes(); error != 0) return error;
+  // A sync would make only one of two directories stable, or miss what was moved to where it does not look any more.
+  const std::lock_guard no_sync(sync_mutex_);
   const std::lock_guard lock(mutex_);
   Place source, target;
   if (const Errno error = find(from, source); error != 0) return error;
@@ -223,6 +225,7 @@ Errno Names::rename(const std::string& from, const std::string& to, Orphan& orph
   changes_.gain(names_directory(to));
   changes_.lose(names_directory(from));
   if (!replaces) return 0;
+  changes_.hurry(names_path(to));
   orphan = {replaced.file, replaced.layout};
   return copies_.remove(replaced.file);
 }
@@ -340,10 +343,10 @@ Errno Names::limit_changes() {
 Errno Names::sync(Part part) {
   const std::lock_guard one(sync_mutex_);
   if (failure_ != 0) return failure_;
-  Errno error = sync_all();
-  if (error == 0) error = sync_changes(part);
+  // What a server that ended has left does not matter before data are removed.
+  const Errno error = part == Part::all ? sync_all() : 0;
   if (!is_shortage(error)) failure_ = error;
-  return error;
+  return error != 0 ? error : sync_changes(part);
 }
 
 Errno Names::sync_changes(Part part) {
@@ -362,17 +365,13 @@ Errno Names::sync_turn(unsigned turn) {
     const std::lock_guard lock(mutex_);
     left = changes_.left(turn);
   }
-  std::atomic<Errno> failure = 0;
+  std::atomic<Errno> not_opened = 0, not_flushed = 0;
   const auto work = [&] {
-    while (failure == 0) {
+    while (not_opened == 0 && not_flushed == 0) {
       const std::optional<Changed> next = next_change(turn);
       if (!next) return;
-      // What was removed meanwhile has no content; nor has a symbolic link.
-      if (next->error == ENOENT || next->error == ENOTDIR || next->error == ELOOP) continue;
-      if (next->error == 0 && ::fsync(next->file.get()) == 0) continue;
-      failure = next->error != 0 ? next->error : errno;
-      const std::lock_guard lock(mutex_);
-      changes_.keep(next->path);
+      if (next->error != 0) not_opened = next->error;
+      else if (next->file && ::fsync(next->file.get()) != 0) not_flushed = errno;
     }
   };
   {
@@ -384,7 +383,8 @@ Errno Names::sync_turn(unsigned turn) {
     }
     work();
   }
-  return failure;
+  if (not_flushed != 0) failure_ = not_flushed;
+  return not_flushed != 0 ? not_flushed : not_opened;
 }
 
 /// Everything, if nothing is known of what was changed. No name changes meanwhile.
@@ -404,8 +404,12 @@ std::optional<Names::Changed> Names::next_change(unsigned turn) {
   const std::lock_guard lock(mutex_);
   std::optional<std::string> path = changes_.next(turn);
   if (!path) return {};
-  Changed changed{std::move(*path), {}, 0};
-  changed.error = open_below(folder_.get(), changed.path, 0, changed.file);
+  Changed changed;
+  const Errno error = open_below(folder_.get(), *path, 0, changed.file);
+  // What was removed meanwhile has no content; nor has a symbolic link.
+  if (error == 0 || error == ENOENT || error == ENOTDIR || error == ELOOP) return changed;
+  changes_.keep(*path);
+  changed.error = error;
   return changed;
 }
 

@@ -93,8 +93,7 @@ class Names {
   Errno sync_all();
   /// What is to be made stable next, open, unless that failed.
   struct Changed {
-    std::string path;
-    Descriptor file;
+    Descriptor file;  ///< none of what is gone
     Errno error = 0;
   };
   std::optional<Changed> next_change(unsigned turn);

@@ -88,6 +88,7 @@ Errno NumberedFiles::open(FileId file, int flags, OpenFiles::Handle& handle) {
   const int all = flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW;
   Descriptor descriptor = open_path(path, all);
   if (!descriptor && errno == ENOENT && (flags & O_CREAT) != 0) {
+    const std::lock_guard lock(mutex_);  // a sync that sees the folder knows of it
     if (::mkdirat(folder_.get(), shard_name(shard_number(file)).c_str(), 0700) != 0 && errno != EEXIST) return errno;
     ++shards_made_;
     descriptor = open_path(path, all);
@@ -137,10 +138,17 @@ Errno NumberedFiles::sync_name(FileId file) {
   const Descriptor shard(
       ::openat(folder_.get(), shard_name(shard_number(file)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!shard) return errno == ENOENT ? 0 : errno;
-  if (::fsync(shard.get()) != 0) return errno;
-  const std::uint64_t made = shards_made_;
-  if (made == shards_synced_) return 0;
-  if (::fsync(folder_.get()) != 0) return errno;
+  std::uint64_t made = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (folders_failed_ != 0) return folders_failed_;
+    made = shards_made_;
+  }
+  if (::fsync(shard.get()) != 0 || (made != shards_synced_ && ::fsync(folder_.get()) != 0)) {
+    const Errno failure = errno;
+    const std::lock_guard lock(mutex_);
+    return folders_failed_ = failure;
+  }
   shards_synced_ = made;
   return 0;
 }

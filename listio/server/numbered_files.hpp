@@ -70,6 +70,7 @@ class NumberedFiles {
 
   /// Once this has failed, the kernel may have dropped what was written: it fails for that file until it is removed.
   Errno sync_bytes(FileId file);
+  /// As `sync_bytes`, but once this has failed, it fails for all files.
   Errno sync_name(FileId file);
   Errno set_time(FileId file, std::int64_t modified_ns);
   Errno remove(FileId file);
@@ -92,6 +93,7 @@ class NumberedFiles {
   std::atomic<std::uint64_t> shards_made_ = 1, shards_synced_ = 0;
   std::mutex mutex_;
   std::unordered_map<FileId, Errno> failed_;  ///< files whose sync has failed, and how
+  Errno folders_failed_ = 0;
 };
 
 /// What a store has moved, and by how many system calls.

@@ -56,6 +56,11 @@ TEST(NameChangesTest, DirectoriesOfNamesCanBeSyncedAlone) {
   changes.begin_sync(SyncNamesRequest::Part::directories);
   EXPECT_EQ(take_all(changes), (Paths{"names/a", "entries/12", "names"}));
   EXPECT_EQ(synced(changes), (Paths{"names/a/new", "entries/13"}));
+  changes.change("names/replacing");
+  changes.hurry("names/replacing");
+  changes.hurry("names/unchanged");
+  changes.begin_sync(SyncNamesRequest::Part::directories);
+  EXPECT_EQ(take_all(changes), Paths{"names/replacing"}) << "data of what it replaced are to be removed";
 }
 
 TEST(NameChangesTest, WhatIsGoneIsForgottenAndWhatFailedIsKept) {

@@ -16,9 +16,9 @@
 
 namespace {
 std::atomic<int> fsyncs, syncfs_calls;
-std::atomic<bool> fails;  // the next fsync or fdatasync
+std::atomic<int> fails_in;  // so many calls of fsync or fdatasync
 int result_of(long call, int descriptor) {
-  if (!fails.exchange(false)) return static_cast<int>(::syscall(call, descriptor));
+  if (fails_in == 0 || --fails_in > 0) return static_cast<int>(::syscall(call, descriptor));
   errno = EIO;
   return -1;
 }
@@ -113,17 +113,20 @@ TEST_F(SyncTest, OnceFailedIsNeverPretendedToHaveWorkedLater) {
     const auto store = is_checked ? make_checked_store(folder_.get(), {}, 0) : make_file_store(folder_.get());
     const FileId file = is_checked ? 7 : 8, other = file + 2;
     for (const FileId each : {file, other}) ASSERT_EQ(store->write(each, runs, data), 0);
-    fails = true;
+    fails_in = 1;
     EXPECT_EQ(store->sync(file), EIO);
     EXPECT_EQ(store->sync(file), EIO) << "the kernel has dropped what it could not write";
     EXPECT_EQ(store->sync(other), 0);
     EXPECT_EQ(store->remove(file), 0);
     ASSERT_EQ(store->write(file, runs, data), 0);
     EXPECT_EQ(store->sync(file), 0);
+    fails_in = is_checked ? 3 : 2;
+    EXPECT_EQ(store->sync(file), EIO) << "the folder";
+    EXPECT_EQ(store->sync(other), EIO) << "which is that of other files too";
   }
   Names names(folder_.get(), 1);
   ASSERT_EQ(names.make_directory("a", 0700), 0);
-  fails = true;
+  fails_in = 1;
   EXPECT_EQ(names.sync(), EIO);
   EXPECT_EQ(names.sync(), EIO);
 }
