@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstring>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -71,7 +72,12 @@ class FaultyProxy {
     return frames_[static_cast<int>(way)];
   }
   /// What was sent twice since `arm`.
-  std::optional<Frame::Kind> repeated() const {
+  /// The frame that arrived twice.
+  struct Repeated {
+    Frame::Kind kind = Frame::Kind::message;
+    std::uint32_t message = 0;  ///< kind of the message, or 0
+  };
+  std::optional<Repeated> repeated() const {
     const std::lock_guard lock(mutex_);
     return repeated_;
   }
@@ -159,7 +165,7 @@ class FaultyProxy {
       const bool is_byte = is_this_way && fault_.position < before + frame.size() && fault_.position >= before;
       if (fault_.kind == ProxyFault::Kind::duplicate && is_this_way && number == fault_.position) {
         times = 2;
-        repeated_ = read_head(frame.first<Frame::head_bytes>()).value_or(Frame{}).kind;
+        repeated_ = repeated_of(frame);
         fault_ = {};
       } else if (fault_.kind == ProxyFault::Kind::delay && is_byte) {
         first = fault_.position - before;
@@ -177,6 +183,13 @@ class FaultyProxy {
     if (connection.is_over || first == frame.size()) return;
     std::this_thread::sleep_for(delay);
     put(connection, to, frame.subspan(first));
+  }
+
+  static Repeated repeated_of(std::span<const std::byte> frame) {
+    Repeated repeated{read_head(frame.first<Frame::head_bytes>()).value_or(Frame{}).kind, 0};
+    if (repeated.kind == Frame::Kind::message && frame.size() >= Frame::head_bytes + sizeof repeated.message)
+      std::memcpy(&repeated.message, frame.data() + Frame::head_bytes, sizeof repeated.message);
+    return repeated;
   }
 
   static void put(Connection& connection, int to, std::span<const std::byte> bytes) {
@@ -198,7 +211,7 @@ class FaultyProxy {
   mutable std::mutex mutex_;
   ProxyFault fault_;
   std::uint64_t bytes_[2] = {0, 0}, frames_[2] = {0, 0};
-  std::optional<Frame::Kind> repeated_;
+  std::optional<Repeated> repeated_;
   std::thread thread_;
 };
 
