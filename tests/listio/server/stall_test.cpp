@@ -96,6 +96,9 @@ struct Writing {
   Writing(const Service& service, const std::string& path, std::uint64_t offset, char letter,
           ClientOptions options = patient(seconds(60)))
       : client(service.volume(), options), bytes(text(letter)), run{offset, bytes.size()} {
+    // The server grants buffers with the first transfer; without one, the write would begin when the client waits.
+    std::byte first{};
+    client.read(client.open(path + "-first", Creation::if_missing), {&first, 1}, 0);
     const File file = client.open(path, Creation::if_missing);
     const iovec piece{bytes.data(), bytes.size()};
     ticket = client.start_write_list(file, {&piece, 1}, {&run, 1});
