@@ -3,8 +3,10 @@
 import json
 import statistics
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,53 @@ def run_events(
         words = [*around, engine.version.mpi.mpiexec, "-n", ranks, engine.path, "run", plan, *options]
         subprocess.run([str(word) for word in words], check=True)
         return [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
+
+
+def build(*targets: str) -> Path:
+    """Builds programs of the benchmarks in the engine's own build folder; that folder."""
+    folder = engines.find().path.parent.parent
+    source = Path(__file__).resolve().parents[1]
+    configure = ["cmake", "-S", source, "-B", folder, "-DSTRIDER_BENCHMARKS=ON"]
+    for words in (configure, ["cmake", "--build", folder, "--target", *targets]):
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{', '.join(targets)} could not be built:\n{done.stdout}{done.stderr}")
+    return folder
+
+
+SECRET = "5" * 64
+"""Of a volume that lives for some seconds."""
+
+
+@contextmanager
+def list_server(
+    folder: Path, place: Path, transport: str, *options: str | Path
+) -> Iterator[tuple[Path, Json]]:
+    """One list-I/O server; its volume file, and what it says when it is ready.
+
+    Args:
+        folder: That of the build.
+        place: Folder for all that it keeps.
+        transport: As in the volume file.
+        options: Further ones of the server.
+    """
+    (place / "secret").write_text(SECRET)
+    words = [folder / "engine/strider-listio-server", "--directory", place, "--transport", transport]
+    words += ["--secret-file", place / "secret", *options]
+    with subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            ready = json.loads(next(iter(server.stdout or []), "").removeprefix("ready "))
+            volume = {
+                "strider-listio-volume": 1,
+                "servers": [ready["address"]],
+                "transport": transport,
+                "strip_bytes": 65536,
+                "secret": SECRET,
+            }
+            (place / "volume.json").write_text(json.dumps(volume))
+            yield place / "volume.json", ready
+        finally:
+            server.terminate()
 
 
 def run_fio(target: Path, **options: str | int) -> Json:

@@ -16,11 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from common import Json
+from common import Json, build
 from rich.console import Console
 from rich.table import Table
-
-from strider import engine as engines
 
 CLIENTS = 4
 REQUESTS = 1 << 20
@@ -93,18 +91,6 @@ def list_of(requests: int, extents: int, path: Path) -> Work:
     return Work({"name": "list", "file": str(path)})
 
 
-def build() -> Path:
-    """Builds the program in the engine's own build folder; its path."""
-    folder = engines.find().path.parent.parent
-    source = Path(__file__).resolve().parents[1]
-    configure = ["cmake", "-S", source, "-B", folder, "-DSTRIDER_BENCHMARKS=ON"]
-    for words in (configure, ["cmake", "--build", folder, "--target", "strider-benchmarks"]):
-        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"strider-benchmarks could not be built:\n{done.stdout}{done.stderr}")
-    return folder / "benchmarks/engine/strider-benchmarks"
-
-
 def measure(program: Path, works: Mapping[str, Work], rounds: int, folder: Path) -> dict[str, list[Json]]:
     """The repetitions of every benchmark, by its name; those of different ones take turns at random."""
     common = {"clients": CLIENTS, "interface": {"name": "null"}, "operations": ["read"], "repetitions": 1}
@@ -146,7 +132,7 @@ def print_rows(title: str, unit: str, rows: Mapping[str, list[float]], wanted: W
 
 def main(rounds: int) -> None:
     """Measures and prints."""
-    program = build()
+    program = build("strider-benchmarks") / "benchmarks/engine/strider-benchmarks"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ones = {**REQUESTS_OF_ONE_EXTENT, "list, 1 extent": list_of(1 << 16, 1, folder / "ones.csv")}

@@ -20,16 +20,11 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from common import Json
+from common import Json, build, list_server
 from rich.console import Console
 from rich.table import Table
 
-from strider import engine as engines
-
 METHODS = ("multiple", "pack", "gather", "hybrid")
-SECRET = "5" * 64
-"""Of a volume that lives for some seconds."""
-
 CLOSE = 0.05
 """By how much one way has to be better for the other one to be a wrong choice."""
 
@@ -37,59 +32,13 @@ Times = dict[str, list[float]]
 """µs of one list in each round, by method; `chose`: 1 in each round in which hybrid gathered, else 0."""
 
 
-def build() -> Path:
-    """Builds the programs in the engine's own build folder; that folder."""
-    folder = engines.find().path.parent.parent
-    source = Path(__file__).resolve().parents[1]
-    configure = ["cmake", "-S", source, "-B", folder, "-DSTRIDER_BENCHMARKS=ON"]
-    targets = ["strider-list-transfers", "strider-listio-server"]
-    for words in (configure, ["cmake", "--build", folder, "--target", *targets]):
-        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{', '.join(targets)} could not be built:\n{done.stdout}{done.stderr}")
-    return folder
-
-
 def measure(
     folder: Path, place: Path, transport: str, rounds: str, store: str, offset: str, buffer: str
 ) -> list[Json]:
     """Runs a server and the client; what the client printed."""
-    (place / "secret").write_text(SECRET)
-    options = [
-        "--directory",
-        place,
-        "--secret-file",
-        place / "secret",
-        "--transport",
-        transport,
-        "--store",
-        store,
-        "--buffer-bytes",
-        buffer,
-    ]
-    words = [str(word) for word in (folder / "engine/strider-listio-server", *options)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            ready = json.loads(next(iter(server.stdout or []), "").removeprefix("ready "))
-            volume = {
-                "strider-listio-volume": 1,
-                "servers": [ready["address"]],
-                "transport": transport,
-                "strip_bytes": 65536,
-                "secret": SECRET,
-            }
-            (place / "volume.json").write_text(json.dumps(volume))
-            client = [
-                folder / "benchmarks/listio/strider-list-transfers",
-                place / "volume.json",
-                rounds,
-                offset,
-            ]
-            done = subprocess.run(
-                [str(word) for word in client], check=True, stdout=subprocess.PIPE, text=True
-            )
-        finally:
-            server.terminate()
+    with list_server(folder, place, transport, "--store", store, "--buffer-bytes", buffer) as (volume, _):
+        client = [folder / "benchmarks/listio/strider-list-transfers", volume, rounds, offset]
+        done = subprocess.run([str(word) for word in client], check=True, stdout=subprocess.PIPE, text=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -156,7 +105,7 @@ def main(
     buffer: str = "1048576",
 ) -> None:
     """Measures and prints."""
-    folder = build()
+    folder = build("strider-list-transfers", "strider-listio-server")
     with tempfile.TemporaryDirectory() as place:
         times = sort_out(measure(folder, Path(place), transport, rounds, store, offset, buffer))
     for direction in ("write", "read"):

@@ -18,29 +18,16 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from common import Json
+from common import Json, build
 
 from strider import engine as engines
 from strider.listio import VOLUME_FILE, ServerOptions, serve, stop
 
 
-def build(engine: engines.Engine) -> Path:
-    """Builds the programs in the engine's own build folder; the client."""
-    folder = engine.path.parent.parent
-    source = Path(__file__).resolve().parents[1]
-    configure = ["cmake", "-S", source, "-B", folder, "-DSTRIDER_BENCHMARKS=ON"]
-    targets = ["strider-locks", "strider-listio-server"]
-    for words in (configure, ["cmake", "--build", folder, "--target", *targets]):
-        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{', '.join(targets)} could not be built:\n{done.stdout}{done.stderr}")
-    return folder / "benchmarks/listio/strider-locks"
-
-
 def measure(transport: str, rounds: str, trials: str) -> list[Json]:
     """Runs three servers and the client; what the client printed."""
     engine = engines.find()
-    program = build(engine)
+    program = build("strider-locks", "strider-listio-server") / "benchmarks/listio/strider-locks"
     with tempfile.TemporaryDirectory() as place:
         directory = Path(place) / "volume"
         serve(engine, directory, ServerOptions(servers=3, transport=transport))

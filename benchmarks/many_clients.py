@@ -21,12 +21,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from common import Json
-from list_transfers import SECRET
+from common import Json, build, list_server
 from rich.console import Console
 from rich.table import Table
-
-from strider import engine as engines
 
 IDLE = 10_000
 IDLE_OF_A_PROCESS = 2500
@@ -83,48 +80,21 @@ class Service:
             yield
 
 
-def build() -> Path:
-    """Builds the programs in the engine's own build folder; that folder."""
-    folder = engines.find().path.parent.parent
-    source = Path(__file__).resolve().parents[1]
-    configure = ["cmake", "-S", source, "-B", folder, "-DSTRIDER_BENCHMARKS=ON"]
-    targets = ["strider-many-clients", "strider-listio-server"]
-    for words in (configure, ["cmake", "--build", folder, "--target", *targets]):
-        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{', '.join(targets)} could not be built:\n{done.stdout}{done.stderr}")
-    return folder
-
-
 @contextmanager
 def serving(folder: Path, transport: str, memory: str) -> Iterator[Service]:
     """A new server."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
-        place = Path(name)
-        (place / "secret").write_text(SECRET)
-        words = [folder / "engine/strider-listio-server", "--directory", place, "--transport", transport]
-        words += ["--secret-file", place / "secret", "--memory-bytes", memory]
-        with subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, text=True) as server:
-            try:
-                ready = json.loads(next(iter(server.stdout or []), "").removeprefix("ready "))
-                volume = {
-                    "strider-listio-volume": 1,
-                    "servers": [ready["address"]],
-                    "transport": transport,
-                    "strip_bytes": 65536,
-                    "secret": SECRET,
-                }
-                (place / "volume.json").write_text(json.dumps(volume))
-                yield Service(folder, place / "volume.json", ready["address"], ready["pid"])
-            finally:
-                server.terminate()
+    with (
+        tempfile.TemporaryDirectory(dir="/dev/shm") as place,
+        list_server(folder, Path(place), transport, "--memory-bytes", memory) as (volume, ready),
+    ):
+        yield Service(folder, volume, ready["address"], ready["pid"])
 
 
 def main(transport: str = "cma", memory: str = str(256 << 20), seconds: str = "3") -> None:
     """Measures and prints."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    folder = build()
+    folder = build("strider-many-clients", "strider-listio-server")
     table = Table(title=f"{transport}, memory {memory} bytes", title_justify="left")
     for column in (
         "clients",

@@ -15,11 +15,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from common import Json
+from common import Json, build
 from rich.console import Console
 from rich.table import Table
-
-from strider import engine as engines
 
 STRATEGIES = {"none": "ideal", "individual": "individual", "single": "single", "ogr": "OGR"}
 WANTED = " (wanted: 2.1 and 0.7)"
@@ -28,18 +26,6 @@ Key = tuple[str, int]
 """Domain and case."""
 Rounds = Mapping[Key, Mapping[str, list[Json]]]
 """By strategy, one of each round."""
-
-
-def build() -> Path:
-    """Builds the program in the engine's own build folder; its path."""
-    folder = engines.find().path.parent.parent
-    source = Path(__file__).resolve().parents[1]
-    configure = ["cmake", "-S", source, "-B", folder, "-DSTRIDER_BENCHMARKS=ON"]
-    for words in (configure, ["cmake", "--build", folder, "--target", "strider-registration"]):
-        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"strider-registration could not be built:\n{done.stdout}{done.stderr}")
-    return folder / "benchmarks/listio/strider-registration"
 
 
 def measure(program: Path, rounds: int) -> tuple[list[Json], Rounds]:
@@ -99,7 +85,7 @@ def print_rounds(key: Key, rounds: Mapping[str, list[Json]]) -> None:
 
 def main(rounds: int) -> None:
     """Measures and prints."""
-    fits, by_key = measure(build(), rounds)
+    fits, by_key = measure(build("strider-registration") / "benchmarks/listio/strider-registration", rounds)
     print_fits(fits)
     for key, of_key in by_key.items():
         print_rounds(key, of_key)

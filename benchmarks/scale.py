@@ -14,13 +14,12 @@ import math
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from common import Json, run_events
+from common import Json, build, run_events
 from rich.console import Console
 from rich.table import Table
 from start_up import compile_empty_program, seconds_of_empty_program, seconds_of_strider
@@ -43,18 +42,6 @@ COLUMNS = {
     "phase_bytes": ("all events (KiB)", 1 / 1024),
 }
 """Titles, and factors to the unit in them."""
-
-
-def build() -> Path:
-    """Builds the program in the engine's own build folder; its path."""
-    folder = engines.find().path.parent.parent
-    source = Path(__file__).resolve().parents[1]
-    configure = ["cmake", "-S", source, "-B", folder, "-DSTRIDER_BENCHMARKS=ON"]
-    for words in (configure, ["cmake", "--build", folder, "--target", "strider-ranks"]):
-        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"strider-ranks could not be built:\n{done.stdout}{done.stderr}")
-    return folder / "benchmarks/engine/strider-ranks"
 
 
 def exchanges_of(program: Path, ranks: int, rounds: int) -> Json:
@@ -114,7 +101,7 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, nargs="+", default=[2**power for power in range(1, 9)])
     parser.add_argument("--rounds", type=int, default=5, help="alternating runs of each number (default: 5)")
     options = parser.parse_args()
-    program = build()
+    program = build("strider-ranks") / "benchmarks/engine/strider-ranks"
     with tempfile.TemporaryDirectory() as folder:
         empty = compile_empty_program(Path(folder))
         rows = {ranks: measure(ranks, options.rounds, program, empty) for ranks in options.ranks}
