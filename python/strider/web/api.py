@@ -110,14 +110,13 @@ class Api:
     async def submit(self, request: Request) -> Response:
         """Puts a suite into the queue, or hands it to the scheduler."""
         asked = await read(request, Submission)
-        judged = await self._workers.ask("judge", SuiteText(text=asked.text))
-        name, ranks = judged["name"], judged["ranks"]
         if asked.where == "slurm":
             nodes = int(asked.slurm.nodes or 0) or None
-            size = await self._workers.ask("size", JobQuestion(text=asked.text, nodes=nodes))
-            job = await self._slurm.submit(name, asked.text, ranks, judged["seconds"], asked.slurm, size)
+            needs = await self._workers.ask("job", JobQuestion(text=asked.text, nodes=nodes))
+            job = await self._slurm.submit(asked.text, needs, asked.slurm)
             return JSONResponse({"job": job.id}, 201)
-        return JSONResponse({"job": self._jobs.submit(name, asked.text).id}, 201)
+        judged = await self._workers.ask("judge", SuiteText(text=asked.text))
+        return JSONResponse({"job": self._jobs.submit(judged["name"], asked.text).id}, 201)
 
     async def order_card(self, request: Request) -> Response:
         """Puts the card of a directory into the queue."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
@@ -121,54 +121,36 @@ class Slurm:
             shown.state = "unknown"
         return shown
 
-    async def submit(
-        self,
-        suite: str,
-        text: str,
-        ranks: int,
-        seconds: float,
-        asked: SlurmOptions,
-        size: Mapping[str, int],
-    ) -> SlurmJob:
+    async def submit(self, text: str, needs: Mapping[str, Any], asked: SlurmOptions) -> SlurmJob:
         """Hands a suite to the scheduler.
 
         Args:
-            suite: Its name.
             text: Its text, without mistakes.
-            ranks: How many it needs.
-            seconds: Its estimated time.
+            needs: The answer to the question `job` about it.
             asked: What the user asks of the scheduler.
-            size: `nodes`, and `per_node` with the ranks on each; 0 for as many as the suite needs.
 
         Raises:
             StriderError: There is no scheduler, or it refuses.
         """
         if self.missing:
             raise StriderError(self.missing, ExitCode.CANNOT_RUN)
-        return self._shown(await asyncio.to_thread(self._submit, suite, text, ranks, seconds, asked, size))
+        return self._shown(await asyncio.to_thread(self._submit, text, needs, asked))
 
-    def _submit(
-        self,
-        suite: str,
-        text: str,
-        ranks: int,
-        seconds: float,
-        asked: SlurmOptions,
-        size: Mapping[str, int],
-    ) -> "Job":
+    def _submit(self, text: str, needs: Mapping[str, Any], asked: SlurmOptions) -> "Job":
         from strider.jobs import Order, jobs_needed, parse_options, submit
 
         options = parse_options(
             executor="slurm",
-            **size,
+            nodes=needs["nodes"],
+            per_node=needs["per_node"],
             time=asked.time,
             partition=asked.partition,
             account=asked.account,
         )
         # Slurm's daemons start the ranks, so none of them can be confined from here.
         words = self._site.bounds("auto")
-        jobs = jobs_needed(options, seconds, None)
-        return submit(Order(suite, text, ranks, options, words, jobs=jobs), self._site.store)
+        jobs = jobs_needed(options, needs["seconds"], None)
+        return submit(Order(needs["name"], text, needs["ranks"], options, words, jobs=jobs), self._site.store)
 
     async def look(self, name: str) -> SlurmJob:
         """A job as it is now.

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from strider.engine import Json
 from strider.errors import StriderError
+from strider.suite.checked import CheckedPlan
 from strider.suite.estimate import AssumedRates
 from strider.units import parse_bytes
 from strider.web import checking
@@ -83,27 +84,38 @@ def _judge(asked: SuiteText, site: Site) -> Json:
     Raises:
         StriderError: It has mistakes, or its target is not to be measured from here.
     """
-    from strider.jobs import estimated_s
-
-    checked = checking.checked_plan(asked.text, site)
-    plan = checked.suite.plan
-    if not plan.target:
-        raise StriderError("the suite has no target directory: enter the directory to measure")
-    confined_target(plan.target, site.allowed)
-    return {"name": plan.suite.name, "ranks": plan.ranks, "seconds": estimated_s(checked)}
+    return _needs(_runnable(asked, site))
 
 
-def _size(asked: JobQuestion, site: Site) -> Json:
-    """Returns the nodes of a job of Slurm, and the ranks on each; 0 for as many as the suite needs.
+def _job(asked: JobQuestion, site: Site) -> Json:
+    """The same of a suite that is to be a job of Slurm, with its nodes and the ranks on each.
+
+    0 ranks on each: as many as the suite needs.
 
     Raises:
-        StriderError: A case needs more nodes.
+        StriderError: It has mistakes, its target is not to be measured from here, or a case needs more nodes.
     """
     from strider.jobs import JobOptions, sized_for
 
-    suite = checking.checked_plan(asked.text, site).suite
-    sized = sized_for(suite, JobOptions(nodes=asked.nodes or 1), asked.nodes)
-    return {"nodes": sized.nodes, "per_node": sized.per_node}
+    checked = _runnable(asked, site)
+    sized = sized_for(checked.suite, JobOptions(nodes=asked.nodes or 1), asked.nodes)
+    return {**_needs(checked), "nodes": sized.nodes, "per_node": sized.per_node}
+
+
+def _runnable(asked: SuiteText, site: Site) -> CheckedPlan:
+    checked = checking.checked_plan(asked.text, site)
+    target = checked.suite.plan.target
+    if not target:
+        raise StriderError("the suite has no target directory: enter the directory to measure")
+    confined_target(target, site.allowed)
+    return checked
+
+
+def _needs(checked: CheckedPlan) -> Json:
+    from strider.jobs import estimated_s
+
+    plan = checked.suite.plan
+    return {"name": plan.suite.name, "ranks": plan.ranks, "seconds": estimated_s(checked)}
 
 
 def _gallery(_: Nothing, site: Site) -> Json:
@@ -117,6 +129,6 @@ QUESTIONS: dict[str, tuple[type[BaseModel], Callable[[Any, Site], Json]]] = {
     "gallery": (Nothing, _gallery),
     "plan": (SuiteText, _plan),
     "judge": (SuiteText, _judge),
-    "size": (JobQuestion, _size),
+    "job": (JobQuestion, _job),
 }
 """What can be asked: the form of the question, and who answers it."""
