@@ -340,29 +340,30 @@ def test_a_job_that_is_too_small_for_a_case_is_refused(
     assert message in str(error.value)
 
 
-@pytest.mark.usefixtures("commands")
-def test_submit_asks_for_the_nodes_of_the_cases(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def submission(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The command that submits NODES."""
     monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
     file = tmp_path / "s.toml"
     file.write_text(NODES)
-    words = ["submit", str(file), "--target", str(tmp_path), "--store", str(tmp_path / "store")]
-    assert main([*words, "--executor", "slurm", "--show"]) == 0
+    return ["submit", str(file), "--target", str(tmp_path), "--store", str(tmp_path / "store")]
+
+
+@pytest.mark.usefixtures("commands")
+def test_submit_asks_for_the_nodes_of_the_cases(
+    submission: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*submission, "--executor", "slurm", "--show"]) == 0
     assert "#SBATCH --nodes=4\n" in capfd.readouterr().out
-    assert main([*words, "--executor", "local"]) == 2
+    assert main([*submission, "--executor", "local"]) == 2
     assert "case 2 needs 4 nodes" in capfd.readouterr().err
 
 
 @pytest.mark.usefixtures("commands")
 def test_submit_passes_the_binding_to_the_run(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    submission: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
-    file = tmp_path / "s.toml"
-    file.write_text(NODES)
-    words = ["submit", str(file), "--target", str(tmp_path), "--store", str(tmp_path / "store")]
-    words += ["--executor", "slurm", "--show"]
+    words = [*submission, "--executor", "slurm", "--show"]
     assert main(words) == 0
     assert "--bind" not in capfd.readouterr().out
     assert main([*words, "--bind", "core"]) == 0
