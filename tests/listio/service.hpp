@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -35,12 +36,18 @@ class TemporaryFolder {
 /// A volume whose servers are threads of this process.
 class Service {
  public:
+  /// A new volume in a temporary folder. With a directory in the options it is the volume of the options, which is
+  /// there or is to be made there.
   explicit Service(std::uint32_t servers, ServerOptions options = {}, std::uint64_t strip_bytes = 65536) {
+    if (options.directory.empty()) {
+      options.directory = temporary_.emplace().path();
+      options.secret = make_secret();
+      options.volume = {make_volume_id(), 1};
+    }
     options.servers = servers;
     options.listen = test_host() + ":0";
-    options.directory = folder_.path();
-    options.secret = make_secret();
-    options.volume = volume_.state = {make_volume_id(), 1};
+    folder_ = options.directory;
+    volume_.state = options.volume;
     volume_.secret = options.secret;
     volume_.transport = options.transport;
     volume_.strip_bytes = strip_bytes;
@@ -73,10 +80,11 @@ class Service {
     servers_[number].reset();
   }
   const Volume& volume() const { return volume_; }
-  const std::string& folder() const { return folder_.path(); }
+  const std::string& folder() const { return folder_; }
 
  private:
-  TemporaryFolder folder_;
+  std::optional<TemporaryFolder> temporary_;
+  std::string folder_;
   Volume volume_;
   std::vector<ServerOptions> options_;
   std::vector<std::unique_ptr<Server>> servers_;

@@ -16,18 +16,15 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <random>
 #include <sstream>
 #include <stdexcept>
-#include <thread>
 
 #include "foundation/descriptor.hpp"
 #include "foundation/error.hpp"
 #include "listio/client/client.hpp"
-#include "listio/server/server.hpp"
 #include "power/model.hpp"
-#include "test_host.hpp"
+#include "service.hpp"
 
 namespace strider::listio {
 namespace {
@@ -55,38 +52,6 @@ std::string command(const std::string& socket, const std::string& text) {
   if (!all.ends_with("ok\n")) throw std::runtime_error(text + ": " + all);
   return all;
 }
-
-/// The servers of a volume in a folder, as threads.
-class Servers {
- public:
-  Servers(const std::string& folder, const VolumeState& state, const Secret& secret) {
-    ServerOptions options;
-    options.servers = servers;
-    options.listen = test_host() + ":0";
-    options.directory = folder;
-    options.secret = volume_.secret = secret;
-    options.volume = volume_.state = state;
-    volume_.transport = options.transport;
-    volume_.strip_bytes = strip_bytes;
-    for (options.number = 0; options.number < servers; ++options.number) {
-      servers_.push_back(std::make_unique<Server>(options));
-      volume_.servers.push_back(servers_.back()->address());
-      threads_.emplace_back([server = servers_.back().get()] { server->run(); });
-    }
-  }
-  ~Servers() {
-    for (auto& server : servers_) server->stop();
-    for (auto& thread : threads_) thread.join();
-  }
-  Servers(const Servers&) = delete;
-  Servers& operator=(const Servers&) = delete;
-  const Volume& volume() const { return volume_; }
-
- private:
-  Volume volume_;
-  std::vector<std::unique_ptr<Server>> servers_;
-  std::vector<std::thread> threads_;
-};
 
 /// What holds for the images from `first` on, until the next moment.
 struct Moment {
@@ -224,12 +189,13 @@ struct Seen {
 };
 
 /// Looks at an image.
-void look(const std::string& image, const Volume& volume, const Model& model, Seen& seen) {
+void look(const std::string& image, ServerOptions options, const Model& model, Seen& seen) {
   const auto complain = [&](const std::string& text) { seen.mistakes.push_back(image + ": " + text); };
   ++seen.images;
   try {
-    const Servers servers_of_image(image, volume.state, volume.secret);
-    Client client(servers_of_image.volume(), {});
+    options.directory = image;
+    const Service service(servers, options, strip_bytes);
+    Client client(service.volume(), {});
     const CheckReport report = client.check();
     std::vector<std::string> done;
     if (report.problems.empty()) ++seen.clean;
@@ -266,14 +232,14 @@ void print(const Seen& seen, std::size_t promises) {
 
 int run(const std::string& mount, const std::string& socket, const std::string& images, std::uint64_t seed,
         std::uint64_t count) {
-  const VolumeState state{make_volume_id(), 1};
-  const Secret secret = make_secret();
+  ServerOptions options;
+  options.directory = mount + "/volume";
+  options.secret = make_secret();
+  options.volume = {make_volume_id(), 1};
   std::vector<Moment> moments;
-  Volume volume;
   {
-    const Servers running(mount + "/volume", state, secret);
-    volume = running.volume();
-    Client client(volume, {});
+    const Service service(servers, options, strip_bytes);
+    Client client(service.volume(), {});
     command(socket, "snapshots " + images);
     moments = Workload(client, socket, seed).run(count);
     command(socket, "snapshots");
@@ -285,7 +251,7 @@ int run(const std::string& mount, const std::string& socket, const std::string& 
     if (image < moments.front().first) continue;  // the volume's first names
     for (const char* const kind : {"", "-torn"}) {
       const std::string folder = images + "/" + std::to_string(image) + kind;
-      look(folder + "/volume", volume, moment->model, seen);
+      look(folder + "/volume", options, moment->model, seen);
       std::filesystem::remove_all(folder);
     }
   }
