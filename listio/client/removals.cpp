@@ -29,7 +29,7 @@ void Removals::finish(const char* what, const std::string& path) {
   next_ = Clock::now() + std::max<Clock::duration>(shortest_pause, pause_to_sync * (Clock::now() - begin));
   const auto operation = driver_.prepare(what, path);
   for (const Orphan& orphan : gone)
-    for (std::uint32_t server = 0; server < std::min(orphan.layout.servers, driver_.servers()); ++server)
+    for (std::uint32_t server = 0; server < servers_of(orphan); ++server)
       driver_.add(*operation, server, RemoveDataRequest{orphan.file});
   driver_.run(*operation);
 }
@@ -37,8 +37,7 @@ void Removals::finish(const char* what, const std::string& path) {
 void Removals::finish_at_end() noexcept {
   try {
     std::uint32_t servers = 1;
-    for (const Orphan& orphan : waiting_)
-      servers = std::max(servers, std::min(orphan.layout.servers, driver_.servers()));
+    for (const Orphan& orphan : waiting_) servers = std::max(servers, servers_of(orphan));
     for (std::uint32_t server = 0; server < servers; ++server)
       if (driver_.connection(server) == 0) return;
     finish("unlink", "");

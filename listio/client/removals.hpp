@@ -1,5 +1,7 @@
 #pragma once
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,8 @@ class Removals {
 
  private:
   using Clock = std::chrono::steady_clock;
+  std::uint32_t servers_of(const Orphan& orphan) const { return std::min(orphan.layout.servers, driver_.servers()); }
+
   Driver& driver_;
   std::vector<Orphan> waiting_;
   Clock::time_point next_{};  ///< when the next sync may be
