@@ -13,8 +13,6 @@
 namespace strider::listio {
 namespace {
 
-constexpr int open_flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-
 /// Takes the elements with the path `from`, and those below it, out of a set or map; `key_of` makes a key of a path.
 template <typename Container, typename KeyOf>
 auto take_below(Container& container, const std::string& from, const KeyOf& key_of) {
@@ -90,22 +88,20 @@ std::optional<std::string> NameChanges::next(unsigned turn) {
 }
 
 Errno sync_tree(int folder, const std::string& name) {
-  Descriptor directory(::openat(folder, name.c_str(), open_flags | O_DIRECTORY));
-  if (!directory) return errno == ENOENT ? 0 : errno;
+  Descriptor directory;
+  if (const Errno error = open_below(folder, name, O_DIRECTORY, directory); error != 0)
+    return error == ENOENT ? 0 : error;
   std::vector<std::string> names;
-  Descriptor listed(::openat(directory.get(), ".", open_flags | O_DIRECTORY));
-  if (!listed) return errno;
-  if (const Errno error = each_name(std::move(listed), [&](std::string_view each) { names.emplace_back(each); });
-      error != 0)
-    return error;
+  if (const Errno error = list_names(directory.get(), names); error != 0) return error;
   for (const std::string& each : names) {
     struct stat found{};
     if (::fstatat(directory.get(), each.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return errno;
     if (S_ISDIR(found.st_mode)) {
       if (const Errno error = sync_tree(directory.get(), each); error != 0) return error;
     } else if (S_ISREG(found.st_mode)) {
-      const Descriptor file(::openat(directory.get(), each.c_str(), open_flags));
-      if (!file || ::fsync(file.get()) != 0) return errno;
+      Descriptor file;
+      if (const Errno error = open_below(directory.get(), each, 0, file); error != 0) return error;
+      if (::fsync(file.get()) != 0) return errno;
     }
   }
   return ::fsync(directory.get()) != 0 ? errno : 0;

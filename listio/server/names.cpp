@@ -62,8 +62,7 @@ Names::Names(int folder, std::uint32_t servers)
   generation_ = random;
   // What a server that ended has left there is of no use, or has a name as well.
   std::vector<std::string> left;
-  if (each_name(Descriptor(::fcntl(fresh_.get(), F_DUPFD_CLOEXEC, 0)),
-                [&](std::string_view name) { left.emplace_back(name); }) == 0)
+  if (list_names(fresh_.get(), left) == 0)
     for (const std::string& name : left) ::unlinkat(fresh_.get(), name.c_str(), 0);
   if (take_stable_mark(folder, stable_mark)) all_changed_ = false;
 }
@@ -191,8 +190,7 @@ Errno Names::unlink(const std::string& path, Orphan& orphan) {
   if (const Errno error = read_entry(place.folder.get(), place.name, entry); error != 0) return error;
   if (entry.kind == EntryKind::directory) return EISDIR;
   if (::unlinkat(place.folder.get(), place.name.c_str(), 0) != 0) return errno;
-  changes_.forget(names_path(path));
-  changes_.lose(names_directory(path));
+  forget_entry(path);
   orphan = {entry.file, entry.layout};
   return entry.file == 0 ? 0 : copies_.remove(entry.file);
 }
@@ -239,8 +237,7 @@ Errno Names::make_directory(const std::string& path, std::uint32_t mode) {
   if (::mkdirat(place.folder.get(), place.name.c_str(), 0700) != 0) return errno;
   // The mask of the client's process is in `mode`; that of this process is not to count.
   if (::fchmodat(place.folder.get(), place.name.c_str(), mode | 0700, 0) != 0) return errno;
-  changes_.change(names_path(path));
-  changes_.gain(names_directory(path));
+  change_entry(path);
   return 0;
 }
 
@@ -251,8 +248,7 @@ Errno Names::remove_directory(const std::string& path) {
   Place place;
   if (const Errno error = find(path, place); error != 0) return error;
   if (::unlinkat(place.folder.get(), place.name.c_str(), AT_REMOVEDIR) != 0) return errno;
-  changes_.forget(names_path(path));
-  changes_.lose(names_directory(path));
+  forget_entry(path);
   return 0;
 }
 

@@ -81,6 +81,7 @@ class Names {
   bool leads_to(const std::string& path, FileId file) const;
   Errno replace_entry(const Place& place, FileId file, const LayoutWords& layout, std::uint32_t mode);
   void change_entry(const std::string& path);
+  void forget_entry(const std::string& path);
   void change_set_aside(const std::string& path);
   Errno rewrite_entry(const std::string& path, FileId file);
   Errno rewrite_copy(const std::string& path);

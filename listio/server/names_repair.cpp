@@ -120,10 +120,16 @@ Errno Names::repair(const RepairNameRequest& request, LinkText& now) {
   return error;
 }
 
-/// An entry is to become stable, as another file or with other content.
+/// What has this path, and that it has it, is to become stable.
 void Names::change_entry(const std::string& path) {
   changes_.change(names_path(path));
   changes_.gain(names_directory(path));
+}
+
+/// That nothing has this path any more is to become stable.
+void Names::forget_entry(const std::string& path) {
+  changes_.forget(names_path(path));
+  changes_.lose(names_directory(path));
 }
 
 void Names::change_set_aside(const std::string& path) {
@@ -190,8 +196,7 @@ Errno Names::set_aside_entry(const std::string& path, std::string& now) {
   if (const Errno failed = new_name(place.name, name); failed != 0) return failed;
   if (::renameat(place.folder.get(), place.name.c_str(), aside.get(), name.c_str()) != 0) return errno;
   now = std::string(set_aside) + "/" + name;
-  changes_.forget(names_path(path));
-  changes_.lose(names_directory(path));
+  forget_entry(path);
   change_set_aside(now);
   return 0;
 }

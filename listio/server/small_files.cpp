@@ -52,6 +52,12 @@ Errno each_name(Descriptor directory, const std::function<void(std::string_view)
   return 0;
 }
 
+Errno list_names(int folder, std::vector<std::string>& names) {
+  Descriptor directory;
+  if (const Errno error = open_below(folder, "", 0, directory); error != 0) return error;
+  return each_name(std::move(directory), [&](std::string_view name) { names.emplace_back(name); });
+}
+
 Errno write_file(int folder, const std::string& name, const std::string& text, std::uint32_t mode) {
   const Descriptor file(::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return errno;

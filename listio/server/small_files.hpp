@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "foundation/descriptor.hpp"
 #include "listio/protocol/messages.hpp"
@@ -26,6 +27,9 @@ void leave_stable_mark(int folder, const char* name);
 
 /// Passes the name of each entry of an open directory but "." and ".." on, in no order. 0, or the error number.
 Errno each_name(Descriptor directory, const std::function<void(std::string_view)>& take);
+
+/// All of these names of an open directory, which stays as it is.
+Errno list_names(int folder, std::vector<std::string>& names);
 
 /// Makes or replaces a small file, which others do not see yet. 0, or the error number.
 Errno write_file(int folder, const std::string& name, const std::string& text, std::uint32_t mode);
