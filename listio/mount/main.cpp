@@ -108,8 +108,8 @@ bool request_comes(fuse_session* session, FileSystem& system) {
   return comes;
 }
 
-/// As fuse_session_loop, but it does not sleep in the kernel while somebody waits for a lock, or data are to be
-/// removed.
+/// Serves requests as fuse_session_loop does, without a sleep in the kernel while a lock is waited for or data are to
+/// be removed.
 int loop(fuse_session* session, FileSystem& system) {
   fuse_buf buffer{};  // NOLINT(bugprone-invalid-enum-default-initialization): no flags
   int result = 0;

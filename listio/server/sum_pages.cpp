@@ -28,8 +28,8 @@ void read_sums(const Descriptor& file, std::uint64_t first, std::span<Sum> sums)
   std::memset(bytes.data() + got.bytes, 0, bytes.size() - got.bytes);
 }
 
-/// Calls `action(page, first, begin, end)` for each page of checksums `first` … `first + count - 1`: those from `begin`
-/// up to `end` among them are in it.
+/// Calls `action(page, block, done, part)` for each page that has checksums of `count` blocks from `first` on: it has
+/// those of `part` of them, from `block` on, which follow `done` others.
 template <typename Action>
 void each_page(std::uint64_t first, std::uint64_t count, const Action& action) {
   for (std::uint64_t done = 0; done < count;) {

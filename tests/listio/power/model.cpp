@@ -111,7 +111,7 @@ std::vector<std::string> Model::mistakes(const std::map<std::string, std::pair<F
   for (const auto& [path, content] : found) {
     const auto known = files_.find(content.first);
     if (known == files_.end()) {
-      mistakes.push_back(path + " is a file that nobody made");
+      mistakes.push_back(path + " is a file that the load did not create");
       continue;
     }
     const FileModel& file = known->second;

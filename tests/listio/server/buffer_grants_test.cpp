@@ -90,7 +90,7 @@ TEST(BufferGrantsTest, HoldersAreNamedWhileOthersWait) {
   BufferGrants grants(2, 2);
   grant(grants, 1, 2);
   const Deadline later = in(std::chrono::seconds(1));
-  EXPECT_EQ(grants.holders_since(later), std::vector<Peer>{}) << "nobody waits";
+  EXPECT_EQ(grants.holders_since(later), std::vector<Peer>{}) << "no client waits";
   grant(grants, 2);
   EXPECT_EQ(grants.holders_since(later), std::vector<Peer>{1});
   EXPECT_EQ(grants.holders_since(in(std::chrono::seconds(-60))), std::vector<Peer>{});
