@@ -49,7 +49,7 @@ struct Node {
   /// A write, as it lands.
   void put(Piece piece);
   void make_stable();
-  /// Whether a power cut would lose something.
+  /// Whether a power cut would lose nothing of it.
   bool is_stable() const { return log.empty() && (!is_folder() || names == stable_names); }
   /// What the disk has if each unit of each unsynced write lands or not.
   Bytes torn(std::uint64_t unit, std::mt19937_64& random) const;
