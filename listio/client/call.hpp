@@ -44,6 +44,7 @@ struct Call {
   std::size_t unfinished = 0;  ///< puts or gets
 
   std::vector<std::byte> reply;
+  std::uint64_t process = 0;  ///< of the server that replied
 };
 
 /// What the caller asked for: calls to some servers. Finished when all of them are.

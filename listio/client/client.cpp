@@ -9,6 +9,7 @@
 #include "listio/client/driver.hpp"
 #include "listio/client/locks.hpp"
 #include "listio/client/removals.hpp"
+#include "listio/client/unsynced.hpp"
 #include "listio/client/volume_check.hpp"
 #include "listio/protocol/parse.hpp"
 
@@ -59,6 +60,29 @@ class Client::Impl {
   void tell(const char* what, const std::string& path, Request request, std::uint32_t server = 0) {
     listio::tell(driver, what, path, std::move(request), server);
   }
+  /// A change of names.
+  std::unique_ptr<Operation> change(const char* what, const std::string& path, Request request) {
+    auto operation = driver.prepare(what, path);
+    driver.add(*operation, 0, std::move(request));
+    driver.run(*operation);
+    unsynced.changed_names(operation->calls.front());
+    return operation;
+  }
+  /// A change of names that may leave data without one.
+  void change_and_remove(const char* what, const std::string& path, Request request) {
+    const auto operation = change(what, path, std::move(request));
+    const Call& call = operation->calls.front();
+    const auto orphan = body_of<Orphan>(call);
+    unsynced.forget(orphan.file);
+    removals.add(what, path, {orphan, call.process});
+  }
+  /// IoError if one of the servers may have lost what it was to sync.
+  void require_kept(const Operation& synced, std::optional<std::uint32_t> lost) const {
+    if (!lost) return;
+    throw IoError({synced.what, synced.file, 0, 0, EIO},
+                  driver.name(*lost) + " was started again before this sync; earlier changes may be lost",
+                  "write the data again that were not synced before");
+  }
   /// One request to each of the first `servers` servers, at the same time.
   template <typename Make>
   std::unique_ptr<Operation> tell_all(const char* what, const std::string& path, std::uint32_t servers,
@@ -93,9 +117,11 @@ class Client::Impl {
     Direction direction = Direction::read;
     File file;
     std::vector<ByteRun> runs;
+    bool changes_file = false;
   };
   Ticket start(Direction direction, const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs) {
-    Transfer transfer{driver.prepare(direction, file, memory, runs), direction, file, {}};
+    Transfer transfer{
+        driver.prepare(direction, file, memory, runs), direction, file, {}, direction == Direction::write};
     if (direction == Direction::read) transfer.runs.assign(runs.begin(), runs.end());
     return start(std::move(transfer));
   }
@@ -112,6 +138,7 @@ class Client::Impl {
     driver.finish(*transfer.operation);
     std::uint64_t bytes = 0;
     bool beyond_end = false;
+    if (transfer.changes_file) unsynced.changed(transfer.file.id, *transfer.operation);
     for (const Call& call : transfer.operation->calls) {
       bytes += call.bytes;
       beyond_end |= transfer.direction == Direction::read && !call.reply.empty();
@@ -134,6 +161,7 @@ class Client::Impl {
 
   Driver driver;
   Locks locks{driver};
+  Unsynced unsynced;
   Removals removals{driver};
   std::map<Ticket, Transfer> transfers;
   Ticket next_ticket = 1;
@@ -160,7 +188,10 @@ File Client::open(const std::string& path, Creation creation, std::uint32_t mode
                      "the volume has " + std::to_string(all) + " servers, not " + std::to_string(layout.servers),
                      "spread the file over fewer servers");
   layout.first = spreading.first.value_or(hash_of(path) % layout.servers);
-  const auto entry = impl_->ask<Entry>("open", path, OpenRequest{checked(path), creation, mode, layout});
+  OpenRequest request{checked(path), creation, mode, layout};
+  const auto entry = creation == Creation::never
+                         ? impl_->ask<Entry>("open", path, std::move(request))
+                         : body_of<Entry>(impl_->change("open", path, std::move(request))->calls.front());
   return {path, entry.file, striping_of(entry.layout, all, path)};
 }
 
@@ -249,10 +280,23 @@ void Client::set_cell(CellId cell, std::int64_t value) {
 void Client::free_cell(CellId cell) { impl_->tell("free_cell", "", FreeCellRequest{checked(cell)}); }
 
 void Client::sync(const File& file) {
-  impl_->tell_all("sync", file.path, file.striping.servers(), [&](std::uint32_t) { return SyncRequest{file.id}; });
+  const auto synced =
+      impl_->tell_all("sync", file.path, file.striping.servers(), [&](std::uint32_t) { return SyncRequest{file.id}; });
+  const auto names = impl_->unsynced.lost_names(*synced), data = impl_->unsynced.lost(file.id, *synced);
+  impl_->require_kept(*synced, data ? data : names);
 }
 
-void Client::sync_names() { impl_->tell("sync", "", SyncNamesRequest{}); }
+void Client::confirm_sync(const File& file) {
+  if (!impl_->unsynced.has(file.id)) return;
+  const auto asked = impl_->tell_all("sync", file.path, file.striping.servers(),
+                                     [&](std::uint32_t) { return DataStatRequest{file.id}; });
+  impl_->require_kept(*asked, impl_->unsynced.lost(file.id, *asked));
+}
+
+void Client::sync_names() {
+  const auto synced = impl_->tell_all("sync", "", 1, [](std::uint32_t) { return SyncNamesRequest{}; });
+  impl_->require_kept(*synced, impl_->unsynced.lost_names(*synced));
+}
 
 std::uint64_t Client::size(const File& file) { return impl_->sizes(file).bytes; }
 
@@ -260,9 +304,10 @@ void Client::truncate(const File& file, std::uint64_t bytes) {
   if (bytes > most_file_bytes)
     throw InputError("size", "the size is too large for a file: " + std::to_string(bytes) + " bytes",
                      "choose a smaller size");
-  impl_->tell_all("truncate", file.path, file.striping.servers(), [&](std::uint32_t server) {
+  const auto done = impl_->tell_all("truncate", file.path, file.striping.servers(), [&](std::uint32_t server) {
     return TruncateRequest{file.id, file.striping.data_file_bytes(server, bytes)};
   });
+  impl_->unsynced.changed(file.id, *done);
 }
 
 FileStat Client::stat(const std::string& path) {
@@ -279,31 +324,27 @@ FileStat Client::stat(const std::string& path) {
   return stat;
 }
 
-void Client::unlink(const std::string& path) {
-  const auto orphan = impl_->ask<Orphan>("unlink", path, UnlinkRequest{checked(path)});
-  impl_->removals.add("unlink", path, orphan);
-}
+void Client::unlink(const std::string& path) { impl_->change_and_remove("unlink", path, UnlinkRequest{checked(path)}); }
 
 bool Client::removals_are_waiting() const { return impl_->removals.are_waiting(); }
 void Client::finish_removals() { impl_->removals.finish("unlink", ""); }
 
 void Client::rename(const std::string& from, const std::string& to) {
-  const auto orphan = impl_->ask<Orphan>("rename", from, RenameRequest{checked(from), checked(to)});
-  impl_->removals.add("rename", to, orphan);
+  impl_->change_and_remove("rename", from, RenameRequest{checked(from), checked(to)});
 }
 
 void Client::make_directory(const std::string& path, std::uint32_t mode) {
-  impl_->tell("mkdir", path, MakeDirectoryRequest{checked(path), mode});
+  impl_->change("mkdir", path, MakeDirectoryRequest{checked(path), mode});
 }
 
 void Client::remove_directory(const std::string& path) {
-  impl_->tell("rmdir", path, RemoveDirectoryRequest{checked(path)});
+  impl_->change("rmdir", path, RemoveDirectoryRequest{checked(path)});
 }
 
 void Client::make_link(const std::string& path, const std::string& text) {
   if (!is_link_text(text))
     throw InputError("text", "not the text of a symbolic link", "write 1 to 4095 bytes without a byte 0");
-  impl_->tell("symlink", path, MakeLinkRequest{checked(path), text});
+  impl_->change("symlink", path, MakeLinkRequest{checked(path), text});
 }
 
 std::string Client::read_link(const std::string& path) {
@@ -311,7 +352,7 @@ std::string Client::read_link(const std::string& path) {
 }
 
 void Client::set_mode(const std::string& path, std::uint32_t mode) {
-  impl_->tell("chmod", path, SetEntryRequest{checked(path), mode & kept_mode_bits, SetEntryRequest::keep_time});
+  impl_->change("chmod", path, SetEntryRequest{checked(path), mode & kept_mode_bits, SetEntryRequest::keep_time});
 }
 
 void Client::set_time(const std::string& path, std::int64_t modified_ns) {
@@ -320,7 +361,7 @@ void Client::set_time(const std::string& path, std::int64_t modified_ns) {
   if (entry.kind == EntryKind::file)
     impl_->tell_all("utimens", path, std::min(entry.layout.servers, impl_->driver.servers()),
                     [&](std::uint32_t) { return SetDataTimeRequest{entry.file, modified_ns}; });
-  impl_->tell("utimens", path, SetEntryRequest{path, SetEntryRequest::keep_mode, modified_ns});
+  impl_->change("utimens", path, SetEntryRequest{path, SetEntryRequest::keep_mode, modified_ns});
 }
 
 std::vector<DirectoryPage::Name> Client::read_directory(const std::string& path) {

@@ -181,7 +181,11 @@ class Client {
   void set_cell(CellId cell, std::int64_t value);
   void free_cell(CellId cell);
 
+  /// IoError with EIO if a server was started again since this client changed the file or names: changes that were not
+  /// synced may be lost. Once: the next sync counts what was changed after this one.
   void sync(const File& file);
+  /// After another client has synced the file, for what this client has written to it: the same error.
+  void confirm_sync(const File& file);
   /// What was done to names before is durable.
   void sync_names();
   std::uint64_t size(const File& file);

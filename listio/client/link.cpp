@@ -24,13 +24,6 @@ std::string name_of_process() {
   return is_client_name(name) ? name : "process " + std::to_string(::getpid());
 }
 
-std::uint64_t random_number() {
-  const Nonce nonce = make_nonce();
-  std::uint64_t number = 0;
-  std::memcpy(&number, nonce.data(), sizeof number);
-  return number;
-}
-
 }  // namespace
 
 PackMemory::PackMemory(std::size_t bytes, Domain* domain) : domain_(domain) {
@@ -63,7 +56,7 @@ Link::Link(Transport& transport, Domain* domain, const Volume& volume, std::uint
       volume_(volume),
       number_(number),
       patience_(patience),
-      client_(random_number()),
+      client_(make_random_number()),
       name_("server " + std::to_string(number) + " (" + volume.servers[number] + ")") {}
 
 void Link::connect(const Deadline& deadline) {
@@ -219,6 +212,7 @@ void Link::hear(const Reply& reply) {
                          has_reason && error == EIO ? remedy_damaged : "");
   }
   call.reply.assign(reply.body.begin(), reply.body.end());
+  call.process = welcome_.process;
   if (call.data != Call::Data::in || reply.error != 0) return finish(call);
   call.stage = Call::Stage::getting;
   move(call);

@@ -15,29 +15,32 @@ constexpr std::size_t most_waiting = 4096;
 
 }  // namespace
 
-void Removals::add(const char* what, const std::string& path, const Orphan& orphan) {
-  if (orphan.file == 0) return;
-  waiting_.push_back(orphan);
+void Removals::add(const char* what, const std::string& path, const Removed& removed) {
+  if (removed.orphan.file == 0) return;
+  waiting_.push_back(removed);
   if (Clock::now() >= next_ || waiting_.size() >= most_waiting) finish(what, path);
 }
 
 void Removals::finish(const char* what, const std::string& path) {
   if (waiting_.empty()) return;
-  const std::vector<Orphan> gone = std::exchange(waiting_, {});
+  const std::vector<Removed> gone = std::exchange(waiting_, {});
   const auto begin = Clock::now();
-  tell(driver_, what, path, SyncNamesRequest{SyncNamesRequest::Part::directories});
+  const auto sync = driver_.prepare(what, path);
+  driver_.add(*sync, 0, SyncNamesRequest{SyncNamesRequest::Part::directories});
+  driver_.run(*sync);
+  const std::uint64_t process = sync->calls.front().process;
   next_ = Clock::now() + std::max<Clock::duration>(shortest_pause, pause_to_sync * (Clock::now() - begin));
   const auto operation = driver_.prepare(what, path);
-  for (const Orphan& orphan : gone)
-    for (std::uint32_t server = 0; server < servers_of(orphan); ++server)
-      driver_.add(*operation, server, RemoveDataRequest{orphan.file});
+  for (const Removed& removed : gone)
+    for (std::uint32_t server = 0; server < servers_of(removed.orphan) && removed.process == process; ++server)
+      driver_.add(*operation, server, RemoveDataRequest{removed.orphan.file});
   driver_.run(*operation);
 }
 
 void Removals::finish_at_end() noexcept {
   try {
     std::uint32_t servers = 1;
-    for (const Orphan& orphan : waiting_) servers = std::max(servers, servers_of(orphan));
+    for (const Removed& removed : waiting_) servers = std::max(servers, servers_of(removed.orphan));
     for (std::uint32_t server = 0; server < servers; ++server)
       if (driver_.connection(server) == 0) return;
     finish("unlink", "");

@@ -17,10 +17,17 @@ namespace strider::listio {
 /// at least 10 ms, are over: so a client that removes many files spends a tenth of its time in syncs.
 class Removals {
  public:
+  /// Data of a file, and the process of server 0 that removed its name. If it is not the one that syncs the removal,
+  /// the name may be back: then the data stay, and a check of the volume finds them if it is not.
+  struct Removed {
+    Orphan orphan;
+    std::uint64_t process = 0;
+  };
+
   explicit Removals(Driver& driver) : driver_(driver) {}
 
   /// `what` is done with `path`: removes the data at once, or later. IoError.
-  void add(const char* what, const std::string& path, const Orphan& orphan);
+  void add(const char* what, const std::string& path, const Removed& removed);
   bool are_waiting() const { return !waiting_.empty(); }
   /// Removes all data that wait. IoError: they are orphaned then.
   void finish(const char* what, const std::string& path);
@@ -32,7 +39,7 @@ class Removals {
   std::uint32_t servers_of(const Orphan& orphan) const { return std::min(orphan.layout.servers, driver_.servers()); }
 
   Driver& driver_;
-  std::vector<Orphan> waiting_;
+  std::vector<Removed> waiting_;
   Clock::time_point next_{};  ///< when the next sync may be
 };
 

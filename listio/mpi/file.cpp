@@ -197,10 +197,14 @@ Outcome preallocate(OpenFile& file, std::int64_t bytes) {
   });
 }
 
-/// Servers have everything that was written, by whichever rank: one asks them to sync, when all have come.
+/// Servers have everything that was written, by whichever rank: one asks them to sync, when all have come. Then
+/// each asks whether they are those that got what it wrote: one that was started again may have lost it.
 Outcome sync(OpenFile& file) {
   if (Outcome all = file.ranks->agree({}); all.failed()) return all;
-  return by_first(file, [&] { file.connection->use([&](Client& client) { client.sync(file.file); }); });
+  Outcome synced = by_first(file, [&] { file.connection->use([&](Client& client) { client.sync(file.file); }); });
+  if (synced.failed()) return synced;
+  return file.ranks->agree(
+      outcome_of([&] { file.connection->use([&](Client& client) { client.confirm_sync(file.file); }); }));
 }
 
 Outcome set_atomicity(OpenFile& file, bool atomic) {

@@ -14,7 +14,7 @@
 namespace strider::listio {
 
 /// Of the protocol in docs/listio-protocol.md. Client and server have to have the same.
-inline constexpr std::uint32_t protocol_version = 5;
+inline constexpr std::uint32_t protocol_version = 6;
 
 /// A random number, and a code (HMAC-SHA256) that only who knows the volume's secret can compute.
 using Nonce = std::array<std::byte, 32>;
@@ -258,6 +258,7 @@ struct Welcome {
   std::uint64_t buffer_bytes = 0;
   std::uint32_t servers = 0;        ///< of the volume
   std::uint32_t most_requests = 0;  ///< that may be under way
+  std::uint64_t process = 0;        ///< the server's: a random number that it chose when it was started
 };
 /// The last thing that a client hears: why it is not served.
 struct Refusal {

@@ -304,6 +304,7 @@ std::variant<ServerMessage, Malformed> parse_server_message(std::span<const std:
       welcome.buffer_bytes = in.number<std::uint64_t>();
       welcome.servers = in.number<std::uint32_t>();
       welcome.most_requests = in.number<std::uint32_t>();
+      welcome.process = in.number<std::uint64_t>();
       if (welcome.buffers == 0 || welcome.most_runs == 0 || welcome.buffer_bytes == 0 || welcome.most_requests == 0 ||
           welcome.buffer_bytes > most_file_bytes / welcome.buffers)
         return Malformed{"a welcome without buffers"};

@@ -5,7 +5,10 @@
 #include <openssl/hmac.h>
 #include <sys/random.h>
 
+#include <array>
+#include <bit>
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 
 #include "foundation/error.hpp"
@@ -44,6 +47,9 @@ bool read_hex(std::string_view text, std::span<std::byte> bytes) {
 Secret make_secret() { return random_bytes<Secret>(); }
 Nonce make_nonce() { return random_bytes<Nonce>(); }
 VolumeId make_volume_id() { return random_bytes<VolumeId>(); }
+std::uint64_t make_random_number() {
+  return std::bit_cast<std::uint64_t>(random_bytes<std::array<std::byte, sizeof(std::uint64_t)>>());
+}
 
 std::string to_hex(std::span<const std::byte> bytes) {
   std::string text;

@@ -13,6 +13,7 @@ using Secret = std::array<std::byte, 32>;
 Secret make_secret();
 Nonce make_nonce();
 VolumeId make_volume_id();
+std::uint64_t make_random_number();
 std::string to_hex(std::span<const std::byte> bytes);
 /// InputError unless `text` is 64 hexadecimal digits.
 Secret secret_of(std::string_view text);

@@ -100,7 +100,7 @@ void put(ByteWriter& out, const Challenge& challenge) {
 void put(ByteWriter& out, const Welcome& welcome) {
   out.number(static_cast<std::uint32_t>(MessageKind::welcome)).number(welcome.address).number(welcome.key);
   out.number(welcome.buffers).number(welcome.most_runs).number(welcome.buffer_bytes);
-  out.number(welcome.servers).number(welcome.most_requests);
+  out.number(welcome.servers).number(welcome.most_requests).number(welcome.process);
 }
 void put(ByteWriter& out, const Refusal& refusal) {
   out.number(static_cast<std::uint32_t>(MessageKind::refusal)).text(refusal.reason);

@@ -238,7 +238,7 @@ class Server::Impl final : TransportEvents {
     const Region* const region = session.region ? &*session.region : nullptr;
     const RemoteMemory memory = transport_->expose(session.peer, session.window, region);
     say(session, Welcome{memory.address, memory.key, options_.buffers, options_.most_runs, options_.buffer_bytes,
-                         options_.servers, options_.most_requests});
+                         options_.servers, options_.most_requests, process_});
     if (domain_ != nullptr) say(session, Grant{0, options_.buffers, Term::connection});
     memory_used_ = grants_.granted() * options_.buffer_bytes;
   }
@@ -520,6 +520,7 @@ class Server::Impl final : TransportEvents {
   }
 
   ServerOptions options_;
+  const std::uint64_t process_ = make_random_number();
   const std::size_t most_clients_ = std::min<std::size_t>(options_.most_clients, connections_of_process().clients);
   ServerFolder folder_;
   std::unique_ptr<DataStore> data_;

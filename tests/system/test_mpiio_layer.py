@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from labs import PATTERNS, Native, check_interruption, check_metadata, check_mou
 from strider.engine import Engine
 from strider.lab import Endpoint
 from strider.listio import VOLUME_FILE, ServerOptions, check, preload_variables, serve, status, stop
+from strider.listio.servers import processes_of
 
 COLLECTIVE: Json = {"interface_access": "collective"}
 AGGREGATED: Json = {
@@ -78,6 +80,35 @@ def run(
 def test_calls_do_what_mpi_says(engine: Engine, volume: Path, test: str, ranks: int) -> None:
     done = run(engine, volume, ranks, test, f"listio:{test}-{ranks}")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_sync_after_a_restart_fails_on_all_ranks(engine: Engine, tmp_path: Path, ranks: int) -> None:
+    """Also if it was another rank that wrote than the one that asks servers to sync."""
+    volume, go = tmp_path / "volume", tmp_path / "go"
+    options = ServerOptions(servers=2, strip_bytes=10_000)
+    serve(engine, volume, options)
+    program = engine.path.parents[1] / "tests/listio/strider-mpiio-calls"
+    variables = preload_variables(engine, volume, None, os.environ) | {"STRIDER_TEST_GO": str(go)}
+    words = [engine.version.mpi.mpiexec, "-n", str(ranks), str(program), "restarted", "listio:file"]
+    try:
+        with subprocess.Popen(
+            words,
+            env=os.environ | variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as running:
+            assert running.stdout is not None
+            assert running.stdout.readline() == "written\n"
+            os.kill(processes_of(volume)[1].pid, signal.SIGKILL)
+            serve(engine, volume, options)
+            go.touch()
+            said = running.communicate(timeout=DEADLINE_S)
+        assert (running.returncode, said[1]) == (0, "")
+    finally:
+        stop(volume)
 
 
 LEFT_TO_MPI = {"c2f", "f2c", "set_errhandler", "get_errhandler", "call_errhandler", "get_type_extent"}

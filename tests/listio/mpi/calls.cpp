@@ -444,6 +444,31 @@ void forked(const std::string& name) {
   CALL(MPI_File_close(&file));
 }
 
+/// Says "written" when the last rank alone has written. A server is started again then, until the file
+/// STRIDER_TEST_GO exists: the next sync fails on all ranks, the one after it does not.
+void restarted(const std::string& name) {
+  MPI_File file = open_file(name, creating | MPI_MODE_DELETE_ON_CLOSE);
+  CALL(MPI_File_sync(file));
+  const Ints mine = numbers(100000, 0);
+  if (rank() == ranks() - 1) CALL(MPI_File_write_at(file, 0, mine.data(), bytes_of(mine), MPI_INT, MPI_STATUS_IGNORE));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank() == 0) {
+    std::puts("written");
+    std::fflush(stdout);
+    for (int i = 0; i < 1200 && ::access(std::getenv("STRIDER_TEST_GO"), F_OK) != 0; ++i) ::usleep(50000);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  // The first call of each rank on its lost connection fails, whatever it is.
+  MPI_Offset bytes = 0;
+  for (int i = 0; i < 100 && MPI_File_get_size(file, &bytes) != MPI_SUCCESS; ++i) ::usleep(50000);
+  REQUIRE(bytes == 400000);
+  const int code = MPI_File_sync(file);
+  REQUIRE(code != MPI_SUCCESS);
+  REQUIRE(rank() != ranks() - 1 || text_of(code).find("was started again") != std::string::npos);
+  CALL(MPI_File_sync(file));
+  CALL(MPI_File_close(&file));
+}
+
 /// The file stays open when MPI ends.
 void forgotten(const std::string& name) { open_file(name, creating); }
 
@@ -455,7 +480,7 @@ int main(int count, char** words) {
       {"whole", whole},         {"pointers", pointers},   {"collective", collective}, {"nonblocking", nonblocking},
       {"split", split},         {"shared", shared},       {"atomic", atomic},         {"errors", errors},
       {"elsewhere", elsewhere}, {"forgotten", forgotten}, {"hints", hints},           {"edges", edges},
-      {"forked", forked}};
+      {"forked", forked},       {"restarted", restarted}};
   const auto test = count == 3 ? tests.find(words[1]) : tests.end();
   if (test == tests.end()) {
     std::fprintf(stderr, "calls TEST FILE\n");

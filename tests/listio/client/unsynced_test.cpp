@@ -1,0 +1,133 @@
+// A server that is started again may have lost what was not synced: who asks for a sync hears of it.
+#include "listio/client/unsynced.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "foundation/error.hpp"
+#include "service.hpp"
+
+namespace strider::listio {
+namespace {
+
+class UnsyncedTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    client.connect();
+    other.connect();
+  }
+  /// The first call on a connection that is lost fails, whatever it is.
+  void restart(std::uint32_t server) {
+    service.stop(server);
+    service.start(server);
+    for (Client* const each : {&client, &other}) {
+      EXPECT_THROW(each->status(server), IoError);
+      each->status(server);
+    }
+  }
+  void write(Client& by, const File& file) { by.write(file, bytes, 0); }
+  /// The error with which a call fails, which has to be EIO; empty if it succeeds.
+  static std::string problem_of(const std::function<void()>& call) {
+    try {
+      call();
+      return "";
+    } catch (const IoError& error) {
+      EXPECT_EQ(error.details().error_number, EIO) << error.what();
+      return error.what();
+    }
+  }
+  std::string problem_of_sync(const File& file) {
+    return problem_of([&] { client.sync(file); });
+  }
+
+  Service service{2};
+  Client client{service.volume()}, other{service.volume()};
+  std::vector<std::byte> bytes{131072, std::byte{7}};
+};
+
+TEST_F(UnsyncedTest, ASyncNamesTheServerThatMayHaveLostData) {
+  const File file = client.open("file", Creation::if_missing);
+  client.sync(file);
+  write(client, file);
+  restart(1);
+  EXPECT_NE(problem_of_sync(file).find("server 1 (" + service.volume().servers[1] + ") was started again"),
+            std::string::npos);
+  write(client, file);
+  EXPECT_EQ(problem_of_sync(file), "") << "what was written since is there";
+}
+
+TEST_F(UnsyncedTest, ATruncationMayBeLostAsWell) {
+  const File file = client.open("file", Creation::if_missing);
+  client.sync(file);
+  client.truncate(file, 100);
+  restart(1);
+  EXPECT_NE(problem_of_sync(file), "");
+}
+
+TEST_F(UnsyncedTest, OtherFilesAndWhatWasSyncedAreNotDoubted) {
+  const File file = client.open("file", Creation::if_missing), second = client.open("other", Creation::if_missing);
+  write(client, file);
+  write(client, second);
+  client.sync(file);
+  restart(1);
+  client.read(file, bytes, 0);
+  EXPECT_EQ(problem_of_sync(file), "");
+  EXPECT_NE(problem_of_sync(second), "");
+}
+
+TEST_F(UnsyncedTest, ASyncNamesTheServerThatMayHaveLostNames) {
+  client.make_directory("directory");
+  restart(0);
+  EXPECT_NE(problem_of([&] { client.sync_names(); }).find("server 0 ("), std::string::npos);
+  EXPECT_EQ(problem_of([&] { client.sync_names(); }), "");
+  const File file = client.open("directory/file", Creation::if_missing);
+  restart(0);
+  EXPECT_NE(problem_of_sync(file), "") << "its name may be lost";
+}
+
+TEST_F(UnsyncedTest, WhoWroteHearsAfterTheSyncOfAnother) {
+  const File file = client.open("file", Creation::if_missing);
+  client.sync(file);
+  write(client, file);
+  other.sync(file);
+  EXPECT_EQ(problem_of([&] { client.confirm_sync(file); }), "");
+  write(client, file);
+  restart(1);
+  other.sync(file);
+  EXPECT_NE(problem_of([&] { client.confirm_sync(file); }), "");
+}
+
+/// The name may be back: then a file without its data would be.
+TEST_F(UnsyncedTest, DataStayIfTheRemovalOfTheirNameMayBeLost) {
+  // The first removal is synced at once, others wait for a while.
+  for (int i = 0; !client.removals_are_waiting(); ++i) {
+    ASSERT_LT(i, 1000);
+    const std::string path = "file " + std::to_string(i);
+    write(client, client.open(path, Creation::if_missing));
+    client.unlink(path);
+  }
+  restart(0);
+  client.finish_removals();
+  EXPECT_EQ(client.check().orphans.size(), 2U) << "one on each server";
+}
+
+TEST(UnsyncedFilesTest, WhereTheyAreTooManyAllAreInDoubt) {
+  Operation before, after;
+  before.calls.resize(1);
+  after.calls.resize(1);
+  before.calls[0].process = 1;
+  after.calls[0].process = 2;
+  Unsynced unsynced;
+  for (FileId file = 1; file <= Unsynced::most_files + 1; ++file) unsynced.changed(file, before);
+  EXPECT_TRUE(unsynced.has(1));
+  EXPECT_EQ(unsynced.lost(1, before), std::nullopt);
+  EXPECT_EQ(unsynced.lost(2, after), 0U);
+  EXPECT_EQ(unsynced.lost(Unsynced::most_files + 1, after), 0U);
+}
+
+}  // namespace
+}  // namespace strider::listio
