@@ -1,0 +1,94 @@
+"""Servers of a volume are killed and started again at random, while clients use it."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from harness import strider_command
+from strider.engine import Engine
+from strider.listio import VOLUME_FILE, ServerOptions, serve, stop
+from strider.listio.servers import processes_of
+
+SERVERS = 4
+CLIENTS = 8
+SECONDS = float(os.environ.get("STRIDER_KILLS_S", "15"))
+END_S = 120
+OPTIONS = ServerOptions(servers=SERVERS, strip_bytes=65536)
+Clients = Sequence["subprocess.Popen[str]"]
+
+
+@contextmanager
+def clients_of(engine: Engine, volume: Path, seed: int) -> Iterator[Clients]:
+    """Clients that work on a volume until a line is written to them."""
+    program = Path(engine.path).resolve().parents[1] / "tests/listio/strider-listio-kills"
+    if not program.exists():
+        pytest.skip("needs `tools/setup.sh test`")
+    with ExitStack() as stack:
+        clients = []
+        for number in range(CLIENTS):
+            words: list[str | Path] = [program, volume / VOLUME_FILE, str(number), str(CLIENTS), str(seed)]
+            client = stack.enter_context(
+                subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            )
+            stack.callback(client.kill)
+            clients.append(client)
+        yield clients
+
+
+def kill_at_random(engine: Engine, volume: Path, choose: random.Random) -> list[int]:
+    """Kills two servers, one after the other or at once, and starts them again; their numbers."""
+    pair = choose.sample(range(SERVERS), 2)
+    for number in pair:
+        os.kill(processes_of(volume)[number].pid, signal.SIGKILL)
+        time.sleep(choose.choice([0, 0.05, 0.5]))
+    time.sleep(choose.uniform(0.1, 2))
+    serve(engine, volume, OPTIONS)
+    return pair
+
+
+def strider(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(strider_command(*words), capture_output=True, text=True, timeout=END_S, check=False)
+
+
+def test_nothing_acknowledged_is_lost_when_servers_are_killed(engine: Engine, tmp_path: Path) -> None:
+    """Errors name a server that was killed, within the client's patience, and all is back afterwards."""
+    volume = tmp_path / "volume"
+    choose = random.Random(1)
+    killed: set[int] = set()
+    rounds = 0
+    serve(engine, volume, OPTIONS)
+    try:
+        with clients_of(engine, volume, seed=1) as clients:
+            for client in clients:
+                assert client.stdout is not None
+                assert client.stdout.readline() == "ready\n"
+            end = time.monotonic() + SECONDS
+            while time.monotonic() < end:
+                time.sleep(choose.uniform(0.2, 1.5))
+                killed.update(kill_at_random(engine, volume, choose))
+                rounds += 1
+            found = [json.loads(client.communicate("end\n", timeout=END_S)[0]) for client in clients]
+        strider("listio", "check", volume, "--repair")  # of calls that the kills interrupted
+        checked, scrubbed = strider("listio", "check", volume), strider("listio", "scrub", volume)
+    finally:
+        stop(volume)
+    sums = {key: sum(each[key] for each in found) for key in ("calls", "failed", "blocks_compared")}
+    print(rounds, "rounds:", sums, "longest call:", max(each["longest_ms"] for each in found), "ms")
+    assert [mistake for each in found for mistake in each["mistakes"]] == []
+    assert sum(each["failed"] for each in found) > 0, "the kills were felt"
+    for error in {error for each in found for error in each["errors"]}:
+        named = re.search(r"server (\d) \(", error)
+        assert named, error
+        assert int(named[1]) in killed, error
+    assert all(each["longest_ms"] < 2 * each["patience_ms"] for each in found)
+    assert scrubbed.returncode == 0, scrubbed.stdout + scrubbed.stderr
+    assert checked.returncode == 0, checked.stdout + checked.stderr
