@@ -4,9 +4,11 @@ The first line says what the server's ground is. Nothing of this process outlive
 input, and ends itself where a question takes longer than anybody waits.
 """
 
+import atexit
 import json
 import os
 import resource
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -35,7 +37,12 @@ def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
     from strider.web.questions import QUESTIONS
     from strider.web.site import Site
 
-    ground = json.loads(questions.readline())
+    first = questions.readline()
+    if not first:
+        return
+    ground = json.loads(first)
+    # The server may have been killed: nobody else removes it then.
+    atexit.register(shutil.rmtree, ground["folder"], ignore_errors=True)
     site = Site(
         Engine(Path(ground["engine"]), ground["deadline_s"]),
         Path(ground["store"]),

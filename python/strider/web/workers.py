@@ -37,17 +37,22 @@ class _Worker:
     async def start(cls, site: Site) -> Self:
         """Starts a process that knows the ground."""
         folder = Path(tempfile.mkdtemp(prefix="strider-question-"))
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-m", "strider.web.worker"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={**os.environ, "TMPDIR": str(folder)},
-            start_new_session=True,  # a group of its own, in which the engine is too
-            limit=MOST_ANSWER_BYTES,
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-m", "strider.web.worker"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                env={**os.environ, "TMPDIR": str(folder)},
+                start_new_session=True,  # a group of its own, in which the engine is too
+                limit=MOST_ANSWER_BYTES,
+            )
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         worker = cls(process, folder)
         ground = {
+            "folder": str(folder),
             "engine": str(site.engine.path),
             "deadline_s": DEADLINE_S,
             "store": str(site.store),

@@ -3,6 +3,9 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -92,6 +95,57 @@ def test_an_answer_that_is_too_long_is_given_up(site: Site, monkeypatch: pytest.
         pool.close()
 
     in_loop(asked)
+
+
+ASKS_AND_WAITS = """\
+import asyncio, sys, time
+from pathlib import Path
+from strider.engine import Engine
+from strider.web.questions import SuiteText
+from strider.web.site import Site
+from strider.web.workers import Workers
+
+async def ask():
+    folder = Path(sys.argv[2])
+    pool = Workers(Site(Engine(Path(sys.argv[1])), folder / "store", (folder,)))
+    await pool.ask("plan", SuiteText(text=sys.argv[3]))
+    print("asked", flush=True)
+    time.sleep(1000)
+
+asyncio.run(ask())
+"""
+
+
+def test_a_server_that_is_killed_leaves_no_folder(engine: Engine, tmp_path: Path) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    words = [sys.executable, "-c", ASKS_AND_WAITS, str(engine.path), str(tmp_path), suite(tmp_path)]
+    environment = os.environ | {"TMPDIR": str(folder)}
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == "asked\n"
+        assert [path.name.startswith("strider-question-") for path in folder.iterdir()] == [True]
+        server.kill()
+    end = time.monotonic() + DEADLINE_S
+    while list(folder.iterdir()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_process_that_cannot_be_started_leaves_no_folder(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "missing"))
+
+    async def asked() -> None:
+        with pytest.raises(StriderError, match="cannot start a worker process"):
+            await Workers(site).ask("plan", question(site))
+
+    in_loop(asked)
+    assert list(folder.iterdir()) == []
 
 
 def test_a_process_that_dies_costs_one_answer(site: Site, tmp_path: Path) -> None:
