@@ -89,6 +89,6 @@ def test_nothing_acknowledged_is_lost_when_servers_are_killed(engine: Engine, tm
         named = re.search(r"server (\d) \(", error)
         assert named, error
         assert int(named[1]) in killed, error
-    assert all(each["longest_ms"] < 2 * each["patience_ms"] for each in found)
+    assert all(each["longest_ms"] < 5 * each["patience_ms"] for each in found)
     assert scrubbed.returncode == 0, scrubbed.stdout + scrubbed.stderr
     assert checked.returncode == 0, checked.stdout + checked.stderr
