@@ -1,6 +1,7 @@
 """Disks of a known rate: loop devices in memory, and the kernel's limits on groups of processes."""
 
 import os
+import secrets
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -70,7 +71,7 @@ def limited(device: Disk, bytes_s: int) -> Iterator[list[str]]:
         The words to put before a command that is to be in it.
     """
     old, new = GROUPS / "blkio", GROUPS / "cgroup.controllers"
-    name = f"strider-test-{os.getpid()}"
+    name = f"strider-test-{secrets.token_hex(8)}"
     if (old / "blkio.throttle.read_bps_device").exists():
         group = old / name
         limits = {
