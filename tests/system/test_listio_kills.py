@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import strider_command
+from harness import strider_command, wait_for
 from strider.engine import Engine
 from strider.listio import VOLUME_FILE, ServerOptions, serve, stop
-from strider.listio.servers import processes_of
+from strider.listio.servers import dead_servers, processes_of
 
 SERVERS = 4
 CLIENTS = 8
@@ -50,7 +50,8 @@ def kill_at_random(engine: Engine, volume: Path, choose: random.Random) -> list[
     for number in pair:
         os.kill(processes_of(volume)[number].pid, signal.SIGKILL)
         time.sleep(choose.choice([0, 0.05, 0.5]))
-    time.sleep(choose.uniform(0.1, 2))
+    wait_for(lambda: dead_servers(volume) == sorted(pair), "the servers to end")
+    time.sleep(choose.uniform(0, 2))
     serve(engine, volume, OPTIONS)
     return pair
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from harness import DEADLINE_S, Json, case, plan, run_engine
+from harness import DEADLINE_S, Json, case, plan, run_engine, wait_for
 from labs import PATTERNS, Native, check_interruption, check_metadata, check_mount, check_refusal
 from strider.engine import Engine
 from strider.lab import Endpoint
 from strider.listio import VOLUME_FILE, ServerOptions, check, preload_variables, serve, status, stop
-from strider.listio.servers import processes_of
+from strider.listio.servers import dead_servers, processes_of
 
 COLLECTIVE: Json = {"interface_access": "collective"}
 AGGREGATED: Json = {
@@ -103,6 +103,7 @@ def test_a_sync_after_a_restart_fails_on_all_ranks(engine: Engine, tmp_path: Pat
             assert running.stdout is not None
             assert running.stdout.readline() == "written\n"
             os.kill(processes_of(volume)[1].pid, signal.SIGKILL)
+            wait_for(lambda: dead_servers(volume) == [1], "the server to end")
             serve(engine, volume, options)
             go.touch()
             said = running.communicate(timeout=DEADLINE_S)
