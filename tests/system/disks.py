@@ -1,5 +1,6 @@
 """Disks of a known rate: loop devices in memory, and the kernel's limits on groups of processes."""
 
+import errno
 import os
 import secrets
 import subprocess
@@ -9,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from harness import wait_for
 
 GROUPS = Path("/sys/fs/cgroup")
 JOIN = 'echo $$ > "$0" && exec "$@"'
@@ -93,4 +96,15 @@ def limited(device: Disk, bytes_s: int) -> Iterator[list[str]]:
             (group / file).write_text(limit)
         yield ["sh", "-c", JOIN, str(group / "cgroup.procs")]
     finally:
+        wait_for(lambda: _is_removed(group), "the processes of a group to end")
+
+
+def _is_removed(group: Path) -> bool:
+    """Whether the kernel lets a group be removed: it counts processes for a moment after their end."""
+    try:
         group.rmdir()
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        return False
+    return True
