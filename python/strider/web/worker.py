@@ -1,7 +1,9 @@
-"""The process that answers questions: a line of JSON in, a line of JSON out (`python -m strider.web.worker`).
+"""The process that answers questions: a line of JSON in, a line of JSON out.
 
-The first line says what the server's ground is. Nothing of this process outlives the server: it ends with its
-input, and ends itself where a question takes longer than anybody waits.
+`python -m strider.web.worker FOLDER`: the folder is for its temporary files. The process removes it when it
+ends, since the server may have been killed. The first line says what the server's ground is. Nothing of this
+process outlives the server: it ends with its input, and ends itself where a question takes longer than
+anybody waits.
 """
 
 import atexit
@@ -26,11 +28,19 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server says when
-    signal.signal(signal.SIGALRM, lambda *_: os.killpg(0, signal.SIGKILL))
+    folder = Path(sys.argv[1])
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    signal.signal(signal.SIGALRM, lambda *_: _give_up(folder))
     # Whatever else prints does not come between the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     _serve(sys.stdin.buffer, answers)
+
+
+def _give_up(folder: Path) -> None:
+    """Ends this process and the engine that it waits for."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.killpg(0, signal.SIGKILL)
 
 
 def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
@@ -41,8 +51,6 @@ def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
     if not first:
         return
     ground = json.loads(first)
-    # The server may have been killed: nobody else removes it then.
-    atexit.register(shutil.rmtree, ground["folder"], ignore_errors=True)
     site = Site(
         Engine(Path(ground["engine"]), ground["deadline_s"]),
         Path(ground["store"]),

@@ -39,7 +39,7 @@ class _Worker:
         folder = Path(tempfile.mkdtemp(prefix="strider-question-"))
         try:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-m", "strider.web.worker"),
+                *(sys.executable, "-I", "-m", "strider.web.worker", folder),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
@@ -52,7 +52,6 @@ class _Worker:
             raise
         worker = cls(process, folder)
         ground = {
-            "folder": str(folder),
             "engine": str(site.engine.path),
             "deadline_s": DEADLINE_S,
             "store": str(site.store),

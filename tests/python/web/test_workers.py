@@ -1,6 +1,7 @@
 """Questions are answered by processes that are ended where they take too much."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from typing import TypeVar
 import pytest
 
 from serving import DEADLINE_S, suite
-from strider.engine import Engine
+from strider.engine import Engine, Json
 from strider.errors import StriderError
 from strider.web import worker, workers
 from strider.web.questions import SuiteText
@@ -130,6 +131,48 @@ def test_a_server_that_is_killed_leaves_no_folder(engine: Engine, tmp_path: Path
     while list(folder.iterdir()):
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def worker_on(folder: Path) -> "subprocess.Popen[str]":
+    """A process that answers questions, whose server this is."""
+    folder.mkdir()
+    return subprocess.Popen(
+        [sys.executable, "-m", "strider.web.worker", folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def test_a_server_that_is_killed_before_it_asks_leaves_no_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "temporary"
+    with worker_on(folder) as process:
+        process.communicate("", timeout=DEADLINE_S)
+    assert not folder.exists()
+
+
+def test_a_process_that_gives_up_leaves_no_folder(site: Site, tmp_path: Path) -> None:
+    folder = tmp_path / "temporary"
+    (tmp_path / "hang").touch()
+    ground: dict[str, Json] = {
+        "engine": str(site.engine.path),
+        "deadline_s": DEADLINE_S,
+        "store": str(site.store),
+        "allowed": [str(tmp_path)],
+        "allowed_places": [],
+    }
+    with worker_on(folder) as process:
+        assert process.stdin is not None
+        for line in (ground, ["plan", {"text": suite(tmp_path)}]):
+            process.stdin.write(json.dumps(line) + "\n")
+        process.stdin.flush()
+        end = time.monotonic() + DEADLINE_S
+        while not (tmp_path / "pid").exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGALRM)
+        assert process.wait(DEADLINE_S) == -signal.SIGKILL
+    assert not folder.exists()
 
 
 def test_a_process_that_cannot_be_started_leaves_no_folder(
