@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "listio/client/call.hpp"
 #include "listio/protocol/messages.hpp"
@@ -23,7 +24,7 @@ class Unsynced {
   void forget(FileId file) { files_.erase(file); }
 
   /// Whether the file has changes to sync.
-  bool has(FileId file) const { return files_.contains(file) || !others_.empty(); }
+  bool has(FileId file) const;
   /// Takes the changes of this file, or of names, as synced by these calls. The server whose process was another one
   /// when it got them: they may be lost.
   std::optional<std::uint32_t> lost(FileId file, const Operation& synced);
@@ -31,10 +32,13 @@ class Unsynced {
 
  private:
   using Processes = std::map<std::uint32_t, std::uint64_t>;  ///< by server
+  /// Those of files that are not told apart, once for each file.
+  Processes take_others(FileId file);
   static std::optional<std::uint32_t> find_other(const Processes& had, const Operation& synced);
 
   std::map<FileId, Processes> files_;
-  Processes others_;  ///< of files that are not told apart
+  Processes others_;          ///< of files that are not told apart
+  std::set<FileId> settled_;  ///< files without changes in `others_`; when they are too many, all count again
   Processes names_;
 };
 

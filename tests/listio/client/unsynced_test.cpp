@@ -115,18 +115,42 @@ TEST_F(UnsyncedTest, DataStayIfTheRemovalOfTheirNameMayBeLost) {
   EXPECT_EQ(client.check().orphans.size(), 2U) << "one on each server";
 }
 
-TEST(UnsyncedFilesTest, WhereTheyAreTooManyAllAreInDoubt) {
+/// More files than are told apart, changed before a restart.
+class UnsyncedFilesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    before.calls.resize(1);
+    after.calls.resize(1);
+    before.calls[0].process = 1;
+    after.calls[0].process = 2;
+    for (FileId file = 1; file <= Unsynced::most_files + 1; ++file) unsynced.changed(file, before);
+  }
+
   Operation before, after;
-  before.calls.resize(1);
-  after.calls.resize(1);
-  before.calls[0].process = 1;
-  after.calls[0].process = 2;
   Unsynced unsynced;
-  for (FileId file = 1; file <= Unsynced::most_files + 1; ++file) unsynced.changed(file, before);
+};
+
+TEST_F(UnsyncedFilesTest, WhereTheyAreTooManyAllAreInDoubt) {
   EXPECT_TRUE(unsynced.has(1));
   EXPECT_EQ(unsynced.lost(1, before), std::nullopt);
   EXPECT_EQ(unsynced.lost(2, after), 0U);
   EXPECT_EQ(unsynced.lost(Unsynced::most_files + 1, after), 0U);
+}
+
+TEST_F(UnsyncedFilesTest, WhereTheyAreTooManyEachIsInDoubtOnce) {
+  EXPECT_EQ(unsynced.lost(2, after), 0U);
+  EXPECT_FALSE(unsynced.has(2));
+  unsynced.changed(2, after);
+  EXPECT_EQ(unsynced.lost(2, after), std::nullopt) << "only what was changed since";
+  EXPECT_EQ(unsynced.lost(3, after), 0U) << "another file";
+}
+
+TEST_F(UnsyncedFilesTest, AFileIsInDoubtAgainWhenItsNewChangesAreNotToldApart) {
+  EXPECT_EQ(unsynced.lost(2, before), std::nullopt);
+  unsynced.changed(2, before);
+  const FileId others = 10 * Unsynced::most_files;
+  for (FileId file = others; file <= others + Unsynced::most_files; ++file) unsynced.changed(file, before);
+  EXPECT_EQ(unsynced.lost(2, after), 0U);
 }
 
 }  // namespace
