@@ -76,12 +76,25 @@ class Client::Impl {
     unsynced.forget(orphan.file);
     removals.add(what, path, {orphan, call.process});
   }
-  /// IoError if one of the servers may have lost what it was to sync.
-  void require_kept(const Operation& synced, std::optional<std::uint32_t> lost) const {
+  /// Sends a sync of these changes. IoError if one of the servers may have lost some of them.
+  template <typename Send>
+  void sync_changes(FileId file, const UnsyncedChanges& changes, const Send& send) {
+    std::unique_ptr<Operation> synced;
+    try {
+      synced = send();
+    } catch (...) {
+      unsynced.put_back(file, changes);
+      throw;
+    }
+    auto lost = Unsynced::find_lost(changes.data, *synced);
+    if (!lost) lost = Unsynced::find_lost(changes.names, *synced);
     if (!lost) return;
-    throw IoError({synced.what, synced.file, 0, 0, EIO},
+    throw IoError({synced->what, synced->file, 0, 0, EIO},
                   driver.name(*lost) + " was started again before this sync; earlier changes may be lost",
                   "write the data again that were not synced before");
+  }
+  std::unique_ptr<Operation> send_sync(const File& file) {
+    return tell_all("sync", file.path, file.striping.servers(), [&](std::uint32_t) { return SyncRequest{file.id}; });
   }
   /// One request to each of the first `servers` servers, at the same time.
   template <typename Make>
@@ -280,22 +293,28 @@ void Client::set_cell(CellId cell, std::int64_t value) {
 void Client::free_cell(CellId cell) { impl_->tell("free_cell", "", FreeCellRequest{checked(cell)}); }
 
 void Client::sync(const File& file) {
-  const auto synced =
-      impl_->tell_all("sync", file.path, file.striping.servers(), [&](std::uint32_t) { return SyncRequest{file.id}; });
-  const auto names = impl_->unsynced.lost_names(*synced), data = impl_->unsynced.lost(file.id, *synced);
-  impl_->require_kept(*synced, data ? data : names);
+  impl_->sync_changes(file.id, impl_->unsynced.take(file.id), [&] { return impl_->send_sync(file); });
 }
 
-void Client::confirm_sync(const File& file) {
-  if (!impl_->unsynced.has(file.id)) return;
-  const auto asked = impl_->tell_all("sync", file.path, file.striping.servers(),
-                                     [&](std::uint32_t) { return DataStatRequest{file.id}; });
-  impl_->require_kept(*asked, impl_->unsynced.lost(file.id, *asked));
+UnsyncedChanges Client::take_unsynced(const File& file) { return impl_->unsynced.take(file.id); }
+
+void Client::put_back(const File& file, UnsyncedChanges changes) {
+  impl_->unsynced.put_back(file.id, std::move(changes));
+}
+
+void Client::send_sync(const File& file) { impl_->send_sync(file); }
+
+void Client::confirm_sync(const File& file, const UnsyncedChanges& changes) {
+  if (changes.empty()) return;
+  impl_->sync_changes(file.id, changes, [&] {
+    return impl_->tell_all("sync", file.path, file.striping.servers(),
+                           [&](std::uint32_t) { return DataStatRequest{file.id}; });
+  });
 }
 
 void Client::sync_names() {
-  const auto synced = impl_->tell_all("sync", "", 1, [](std::uint32_t) { return SyncNamesRequest{}; });
-  impl_->require_kept(*synced, impl_->unsynced.lost_names(*synced));
+  impl_->sync_changes(0, impl_->unsynced.take_names(),
+                      [&] { return impl_->tell_all("sync", "", 1, [](std::uint32_t) { return SyncNamesRequest{}; }); });
 }
 
 std::uint64_t Client::size(const File& file) { return impl_->sizes(file).bytes; }

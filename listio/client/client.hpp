@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "foundation/extent.hpp"
@@ -57,6 +59,14 @@ struct File {
   std::string path;
   FileId id = 0;
   Striping striping{1, 1};
+};
+
+/// What a client has changed and not synced: of a file, and of names.
+struct UnsyncedChanges {
+  /// Servers, and the process of each that has carried out a change: a server that is started again has another one.
+  using Processes = std::set<std::pair<std::uint32_t, std::uint64_t>>;
+  Processes data, names;
+  bool empty() const { return data.empty() && names.empty(); }
 };
 
 /// A lock that a client holds; for that client alone.
@@ -184,8 +194,17 @@ class Client {
   /// IoError with EIO if a server was started again since this client changed the file or names: changes that were not
   /// synced may be lost. Once: the next sync counts what was changed after this one.
   void sync(const File& file);
-  /// After another client has synced the file, for what this client has written to it: the same error.
-  void confirm_sync(const File& file);
+  // `sync` in parts, for clients that sync together: each takes its changes, one sends the sync, each confirms its own.
+
+  /// What this client has changed since its last sync. It does not count for other syncs any more.
+  UnsyncedChanges take_unsynced(const File& file);
+  /// After a sync that has failed: it counts for the next one.
+  void put_back(const File& file, UnsyncedChanges changes);
+  /// Asks the servers to sync, whoever has changed the file.
+  void send_sync(const File& file);
+  /// After the sync: IoError as from `sync` for changes that were taken before it. With another error, they count for
+  /// the next sync.
+  void confirm_sync(const File& file, const UnsyncedChanges& changes);
   /// What was done to names before is durable.
   void sync_names();
   std::uint64_t size(const File& file);

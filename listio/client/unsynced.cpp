@@ -6,8 +6,7 @@ namespace strider::listio {
 
 void Unsynced::changed(FileId file, const Operation& operation) {
   if (files_.size() >= most_files && !files_.contains(file)) {
-    // The first process counts: if a server has another one later, some file may have lost changes.
-    for (const auto& [other, processes] : std::exchange(files_, {})) {
+    for (auto& [other, processes] : std::exchange(files_, {})) {
       others_.insert(processes.begin(), processes.end());
       settled_.erase(other);
     }
@@ -17,20 +16,18 @@ void Unsynced::changed(FileId file, const Operation& operation) {
 
 void Unsynced::changed_names(const Call& call) { names_.emplace(call.server, call.process); }
 
-bool Unsynced::has(FileId file) const {
-  return files_.contains(file) || (!others_.empty() && !settled_.contains(file));
+UnsyncedChanges Unsynced::take(FileId file) {
+  UnsyncedChanges changes = take_names();
+  changes.data = take_others(file);
+  if (auto own = files_.extract(file)) changes.data.merge(own.mapped());
+  return changes;
 }
 
-std::optional<std::uint32_t> Unsynced::lost(FileId file, const Operation& synced) {
-  const auto found = files_.find(file);
-  Processes had = take_others(file);
-  if (found != files_.end()) had.insert(found->second.begin(), found->second.end());
-  files_.erase(file);
-  return find_other(had, synced);
-}
+UnsyncedChanges Unsynced::take_names() { return {{}, std::exchange(names_, {})}; }
 
-std::optional<std::uint32_t> Unsynced::lost_names(const Operation& synced) {
-  return find_other(std::exchange(names_, {}), synced);
+void Unsynced::put_back(FileId file, UnsyncedChanges changes) {
+  if (!changes.data.empty()) files_[file].merge(changes.data);
+  names_.merge(changes.names);
 }
 
 Unsynced::Processes Unsynced::take_others(FileId file) {
@@ -40,11 +37,10 @@ Unsynced::Processes Unsynced::take_others(FileId file) {
   return others_;
 }
 
-std::optional<std::uint32_t> Unsynced::find_other(const Processes& had, const Operation& synced) {
-  for (const Call& call : synced.calls) {
-    const auto found = had.find(call.server);
-    if (found != had.end() && found->second != call.process) return call.server;
-  }
+std::optional<std::uint32_t> Unsynced::find_lost(const Processes& had, const Operation& synced) {
+  for (const Call& call : synced.calls)
+    for (auto at = had.lower_bound({call.server, 0}); at != had.end() && at->first == call.server; ++at)
+      if (at->second != call.process) return call.server;
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "listio/client/call.hpp"
+#include "listio/client/client.hpp"
 #include "listio/protocol/messages.hpp"
 
 namespace strider::listio {
@@ -14,6 +15,7 @@ namespace strider::listio {
 /// again may have lost such changes with its host's memory: it cannot know, and would sync what is left.
 class Unsynced {
  public:
+  using Processes = UnsyncedChanges::Processes;
   /// More files than these are not told apart.
   static constexpr std::size_t most_files = 100000;
 
@@ -23,18 +25,18 @@ class Unsynced {
   void changed_names(const Call& call);
   void forget(FileId file) { files_.erase(file); }
 
-  /// Whether the file has changes to sync.
-  bool has(FileId file) const;
-  /// Takes the changes of this file, or of names, as synced by these calls. The server whose process was another one
-  /// when it got them: they may be lost.
-  std::optional<std::uint32_t> lost(FileId file, const Operation& synced);
-  std::optional<std::uint32_t> lost_names(const Operation& synced);
+  /// The changes of this file and of names, for a sync; they do not count for other syncs any more.
+  UnsyncedChanges take(FileId file);
+  UnsyncedChanges take_names();
+  /// After a sync that has failed: they count for the next one.
+  void put_back(FileId file, UnsyncedChanges changes);
+
+  /// The first server that had such changes in another process than it has now: they may be lost.
+  static std::optional<std::uint32_t> find_lost(const Processes& had, const Operation& synced);
 
  private:
-  using Processes = std::map<std::uint32_t, std::uint64_t>;  ///< by server
   /// Those of files that are not told apart, once for each file.
   Processes take_others(FileId file);
-  static std::optional<std::uint32_t> find_other(const Processes& had, const Operation& synced);
 
   std::map<FileId, Processes> files_;
   Processes others_;          ///< of files that are not told apart

@@ -198,13 +198,20 @@ Outcome preallocate(OpenFile& file, std::int64_t bytes) {
 }
 
 /// Servers have everything that was written, by whichever rank: one asks them to sync, when all have come. Then
-/// each asks whether they are those that got what it wrote: one that was started again may have lost it.
+/// each asks whether they are those that got what it wrote: one that was started again may have lost it. What another
+/// thread of this rank writes meanwhile counts for the next sync.
 Outcome sync(OpenFile& file) {
-  if (Outcome all = file.ranks->agree({}); all.failed()) return all;
-  Outcome synced = by_first(file, [&] { file.connection->use([&](Client& client) { client.sync(file.file); }); });
-  if (synced.failed()) return synced;
-  return file.ranks->agree(
-      outcome_of([&] { file.connection->use([&](Client& client) { client.confirm_sync(file.file); }); }));
+  UnsyncedChanges changes;
+  Outcome synced = file.ranks->agree(
+      outcome_of([&] { file.connection->use([&](Client& client) { changes = client.take_unsynced(file.file); }); }));
+  if (!synced.failed())
+    synced = by_first(file, [&] { file.connection->use([&](Client& client) { client.send_sync(file.file); }); });
+  const auto end = [&](Client& client) {
+    if (synced.failed()) return client.put_back(file.file, changes);
+    client.confirm_sync(file.file, changes);
+  };
+  const Outcome confirmed = outcome_of([&] { file.connection->use(end); });
+  return synced.failed() ? synced : file.ranks->agree(confirmed);
 }
 
 Outcome set_atomicity(OpenFile& file, bool atomic) {

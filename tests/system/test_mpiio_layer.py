@@ -83,14 +83,17 @@ def test_calls_do_what_mpi_says(engine: Engine, volume: Path, test: str, ranks: 
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_a_sync_after_a_restart_fails_on_all_ranks(engine: Engine, tmp_path: Path, ranks: int) -> None:
-    """Also if it was another rank that wrote than the one that asks servers to sync."""
+@pytest.mark.parametrize("writers", ["restarted", "all restarted"])
+def test_a_sync_after_a_restart_fails_on_all_ranks(
+    engine: Engine, tmp_path: Path, ranks: int, writers: str
+) -> None:
+    """Once, also if it was another rank that wrote than the one that asks servers to sync, or if all have."""
     volume, go = tmp_path / "volume", tmp_path / "go"
     options = ServerOptions(servers=2, strip_bytes=10_000)
     serve(engine, volume, options)
     program = engine.path.parents[1] / "tests/listio/strider-mpiio-calls"
     variables = preload_variables(engine, volume, None, os.environ) | {"STRIDER_TEST_GO": str(go)}
-    words = [engine.version.mpi.mpiexec, "-n", str(ranks), str(program), "restarted", "listio:file"]
+    words = [engine.version.mpi.mpiexec, "-n", str(ranks), str(program), writers, "listio:file"]
     try:
         with subprocess.Popen(
             words,

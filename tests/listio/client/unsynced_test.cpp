@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -92,13 +93,45 @@ TEST_F(UnsyncedTest, ASyncNamesTheServerThatMayHaveLostNames) {
 TEST_F(UnsyncedTest, WhoWroteHearsAfterTheSyncOfAnother) {
   const File file = client.open("file", Creation::if_missing);
   client.sync(file);
+  const auto confirm_after_sync_of_other = [&] {
+    const UnsyncedChanges changes = client.take_unsynced(file);
+    other.send_sync(file);
+    return problem_of([&] { client.confirm_sync(file, changes); });
+  };
   write(client, file);
-  other.sync(file);
-  EXPECT_EQ(problem_of([&] { client.confirm_sync(file); }), "");
+  EXPECT_EQ(confirm_after_sync_of_other(), "");
   write(client, file);
   restart(1);
-  other.sync(file);
-  EXPECT_NE(problem_of([&] { client.confirm_sync(file); }), "");
+  EXPECT_NE(confirm_after_sync_of_other(), "");
+  EXPECT_EQ(confirm_after_sync_of_other(), "") << "once";
+}
+
+TEST_F(UnsyncedTest, WhatIsWrittenDuringASyncCountsForTheNext) {
+  const File file = client.open("file", Creation::if_missing);
+  const UnsyncedChanges changes = client.take_unsynced(file);
+  other.send_sync(file);
+  write(client, file);
+  EXPECT_EQ(problem_of([&] { client.confirm_sync(file, changes); }), "");
+  restart(1);
+  EXPECT_NE(problem_of_sync(file), "");
+}
+
+TEST_F(UnsyncedTest, WhatASyncCouldNotFlushCountsForTheNext) {
+  const File file = client.open("file", Creation::if_missing);
+  client.sync(file);
+  write(client, file);
+  service.stop(1);
+  EXPECT_THROW(client.sync(file), IoError);
+  service.start(1);
+  EXPECT_NE(problem_of_sync(file), "");
+}
+
+TEST_F(UnsyncedTest, ASyncOfAllConfirmsNamesToo) {
+  const File file = client.open("file", Creation::if_missing);
+  const UnsyncedChanges changes = client.take_unsynced(file);
+  restart(0);
+  client.send_sync(file);
+  EXPECT_NE(problem_of([&] { client.confirm_sync(file, changes); }), "") << "its name may be lost";
 }
 
 /// The name may be back: then a file without its data would be.
@@ -126,31 +159,38 @@ class UnsyncedFilesTest : public ::testing::Test {
     for (FileId file = 1; file <= Unsynced::most_files + 1; ++file) unsynced.changed(file, before);
   }
 
+  std::optional<std::uint32_t> lost(FileId file, const Operation& synced) {
+    return Unsynced::find_lost(unsynced.take(file).data, synced);
+  }
+
   Operation before, after;
   Unsynced unsynced;
 };
 
 TEST_F(UnsyncedFilesTest, WhereTheyAreTooManyAllAreInDoubt) {
-  EXPECT_TRUE(unsynced.has(1));
-  EXPECT_EQ(unsynced.lost(1, before), std::nullopt);
-  EXPECT_EQ(unsynced.lost(2, after), 0U);
-  EXPECT_EQ(unsynced.lost(Unsynced::most_files + 1, after), 0U);
+  EXPECT_EQ(lost(1, before), std::nullopt);
+  EXPECT_EQ(lost(2, after), 0U);
+  EXPECT_EQ(lost(Unsynced::most_files + 1, after), 0U);
 }
 
 TEST_F(UnsyncedFilesTest, WhereTheyAreTooManyEachIsInDoubtOnce) {
-  EXPECT_EQ(unsynced.lost(2, after), 0U);
-  EXPECT_FALSE(unsynced.has(2));
+  EXPECT_EQ(lost(2, after), 0U);
   unsynced.changed(2, after);
-  EXPECT_EQ(unsynced.lost(2, after), std::nullopt) << "only what was changed since";
-  EXPECT_EQ(unsynced.lost(3, after), 0U) << "another file";
+  EXPECT_EQ(lost(2, after), std::nullopt) << "only what was changed since";
+  EXPECT_EQ(lost(3, after), 0U) << "another file";
+}
+
+TEST_F(UnsyncedFilesTest, WhatIsPutBackIsInDoubtAgain) {
+  unsynced.put_back(2, unsynced.take(2));
+  EXPECT_EQ(lost(2, after), 0U);
 }
 
 TEST_F(UnsyncedFilesTest, AFileIsInDoubtAgainWhenItsNewChangesAreNotToldApart) {
-  EXPECT_EQ(unsynced.lost(2, before), std::nullopt);
+  EXPECT_EQ(lost(2, before), std::nullopt);
   unsynced.changed(2, before);
   const FileId others = 10 * Unsynced::most_files;
   for (FileId file = others; file <= others + Unsynced::most_files; ++file) unsynced.changed(file, before);
-  EXPECT_EQ(unsynced.lost(2, after), 0U);
+  EXPECT_EQ(lost(2, after), 0U);
 }
 
 }  // namespace

@@ -444,14 +444,19 @@ void forked(const std::string& name) {
   CALL(MPI_File_close(&file));
 }
 
-/// Says "written" when the last rank alone has written. A server is started again then, until the file
-/// STRIDER_TEST_GO exists: the next sync fails on all ranks, the one after it does not.
-void restarted(const std::string& name) {
+/// Ranks from `first_writer` write. Says "written" then; a server is started again until the file STRIDER_TEST_GO
+/// exists: the next sync fails on all ranks, the one after it does not when all have written again.
+void sync_restarted(const std::string& name, int first_writer) {
   MPI_File file = open_file(name, creating | MPI_MODE_DELETE_ON_CLOSE);
   CALL(MPI_File_sync(file));
   const Ints mine = numbers(100000, 0);
-  if (rank() == ranks() - 1) CALL(MPI_File_write_at(file, 0, mine.data(), bytes_of(mine), MPI_INT, MPI_STATUS_IGNORE));
-  MPI_Barrier(MPI_COMM_WORLD);
+  const bool writes = rank() >= first_writer;
+  const auto write = [&] {
+    const MPI_Offset begin = (ranks() - 1 - rank()) * MPI_Offset{400000};
+    if (writes) CALL(MPI_File_write_at(file, begin, mine.data(), bytes_of(mine), MPI_INT, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+  };
+  write();
   if (rank() == 0) {
     std::puts("written");
     std::fflush(stdout);
@@ -461,13 +466,16 @@ void restarted(const std::string& name) {
   // The first call of each rank on its lost connection fails, whatever it is.
   MPI_Offset bytes = 0;
   for (int i = 0; i < 100 && MPI_File_get_size(file, &bytes) != MPI_SUCCESS; ++i) ::usleep(50000);
-  REQUIRE(bytes == 400000);
+  REQUIRE(bytes == 400000 * (ranks() - first_writer));
   const int code = MPI_File_sync(file);
   REQUIRE(code != MPI_SUCCESS);
-  REQUIRE(rank() != ranks() - 1 || text_of(code).find("was started again") != std::string::npos);
+  REQUIRE(!writes || text_of(code).find("was started again") != std::string::npos);
+  write();
   CALL(MPI_File_sync(file));
   CALL(MPI_File_close(&file));
 }
+void restarted(const std::string& name) { sync_restarted(name, ranks() - 1); }
+void all_restarted(const std::string& name) { sync_restarted(name, 0); }
 
 /// The file stays open when MPI ends.
 void forgotten(const std::string& name) { open_file(name, creating); }
@@ -476,11 +484,21 @@ void forgotten(const std::string& name) { open_file(name, creating); }
 
 int main(int count, char** words) {
   MPI_Init(&count, &words);
-  const std::map<std::string, void (*)(const std::string&)> tests{
-      {"whole", whole},         {"pointers", pointers},   {"collective", collective}, {"nonblocking", nonblocking},
-      {"split", split},         {"shared", shared},       {"atomic", atomic},         {"errors", errors},
-      {"elsewhere", elsewhere}, {"forgotten", forgotten}, {"hints", hints},           {"edges", edges},
-      {"forked", forked},       {"restarted", restarted}};
+  const std::map<std::string, void (*)(const std::string&)> tests{{"whole", whole},
+                                                                  {"pointers", pointers},
+                                                                  {"collective", collective},
+                                                                  {"nonblocking", nonblocking},
+                                                                  {"split", split},
+                                                                  {"shared", shared},
+                                                                  {"atomic", atomic},
+                                                                  {"errors", errors},
+                                                                  {"elsewhere", elsewhere},
+                                                                  {"forgotten", forgotten},
+                                                                  {"hints", hints},
+                                                                  {"edges", edges},
+                                                                  {"forked", forked},
+                                                                  {"restarted", restarted},
+                                                                  {"all restarted", all_restarted}};
   const auto test = count == 3 ? tests.find(words[1]) : tests.end();
   if (test == tests.end()) {
     std::fprintf(stderr, "calls TEST FILE\n");
