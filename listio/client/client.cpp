@@ -68,6 +68,13 @@ class Client::Impl {
     unsynced.changed_names(operation->calls.front());
     return operation;
   }
+  Entry open(const std::string& path, const OpenRequest& request) {
+    if (request.creation != Creation::never) return body_of<Entry>(change("open", path, request)->calls.front());
+    const auto operation = tell_all("open", path, 1, [&](std::uint32_t) { return request; });
+    const auto entry = body_of<Entry>(operation->calls.front());
+    unsynced.found_name(entry.file, operation->calls.front());
+    return entry;
+  }
   /// A change of names that may leave data without one.
   void change_and_remove(const char* what, const std::string& path, Request request) {
     const auto operation = change(what, path, std::move(request));
@@ -86,8 +93,9 @@ class Client::Impl {
       unsynced.put_back(file, changes);
       throw;
     }
-    auto lost = Unsynced::find_lost(changes.data, *synced);
-    if (!lost) lost = Unsynced::find_lost(changes.names, *synced);
+    UnsyncedChanges::Processes had = changes.data;
+    had.insert(changes.names.begin(), changes.names.end());
+    const auto lost = Unsynced::find_lost(had, *synced);
     if (!lost) return;
     throw IoError({synced->what, synced->file, 0, 0, EIO},
                   driver.name(*lost) + " was started again before this sync; earlier changes may be lost",
@@ -201,10 +209,7 @@ File Client::open(const std::string& path, Creation creation, std::uint32_t mode
                      "the volume has " + std::to_string(all) + " servers, not " + std::to_string(layout.servers),
                      "spread the file over fewer servers");
   layout.first = spreading.first.value_or(hash_of(path) % layout.servers);
-  OpenRequest request{checked(path), creation, mode, layout};
-  const auto entry = creation == Creation::never
-                         ? impl_->ask<Entry>("open", path, std::move(request))
-                         : body_of<Entry>(impl_->change("open", path, std::move(request))->calls.front());
+  const auto entry = impl_->open(path, OpenRequest{checked(path), creation, mode, layout});
   return {path, entry.file, striping_of(entry.layout, all, path)};
 }
 

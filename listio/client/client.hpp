@@ -191,8 +191,9 @@ class Client {
   void set_cell(CellId cell, std::int64_t value);
   void free_cell(CellId cell);
 
-  /// IoError with EIO if a server was started again since this client changed the file or names: changes that were not
-  /// synced may be lost. Once: the next sync counts what was changed after this one.
+  /// IoError with EIO if a server was started again since this client changed the file or names, or server 0 since it
+  /// opened the file: changes that were not synced may be lost. Once: the next sync counts what was changed after this
+  /// one. Each client must sync its own changes: it does not know which changes of others are lost.
   void sync(const File& file);
   // `sync` in parts, for clients that sync together: each takes its changes, one sends the sync, each confirms its own.
 

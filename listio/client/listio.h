@@ -100,8 +100,9 @@ int strider_listio_fetch_add(strider_listio_volume* volume, uint64_t cell, int64
 int strider_listio_set_cell(strider_listio_volume* volume, uint64_t cell, int64_t value);
 int strider_listio_free_cell(strider_listio_volume* volume, uint64_t cell);
 
-/* All that was written is on stable storage. -EIO: a server was started again since this client wrote, and may have lost
- * what was not synced; or it could not write. */
+/* All that was written is on stable storage. -EIO: a server was started again since this client wrote or opened the
+ * file, and may have lost what was not synced; or it could not write. Each client must sync its own changes: it does not
+ * know which changes of others are lost. */
 int strider_listio_sync(strider_listio_file* file);
 int64_t strider_listio_size(strider_listio_file* file);
 int strider_listio_truncate(strider_listio_file* file, uint64_t bytes);

@@ -16,10 +16,23 @@ void Unsynced::changed(FileId file, const Operation& operation) {
 
 void Unsynced::changed_names(const Call& call) { names_.emplace(call.server, call.process); }
 
+void Unsynced::found_name(FileId file, const Call& call) {
+  if (found_.size() >= most_files && !found_.contains(file)) {
+    for (const auto& [other, process] : std::exchange(found_, {})) names_.emplace(0, process);
+  }
+  found_[file] = call.process;
+}
+
+void Unsynced::forget(FileId file) {
+  files_.erase(file);
+  found_.erase(file);
+}
+
 UnsyncedChanges Unsynced::take(FileId file) {
   UnsyncedChanges changes = take_names();
   changes.data = take_others(file);
   if (auto own = files_.extract(file)) changes.data.merge(own.mapped());
+  if (const auto found = found_.extract(file)) changes.names.emplace(0, found.mapped());
   return changes;
 }
 

@@ -23,7 +23,9 @@ class Unsynced {
   void changed(FileId file, const Operation& operation);
   /// Server 0 has carried out a change of names.
   void changed_names(const Call& call);
-  void forget(FileId file) { files_.erase(file); }
+  /// Server 0 has the name of this file, which another client may have made.
+  void found_name(FileId file, const Call& call);
+  void forget(FileId file);
 
   /// The changes of this file and of names, for a sync; they do not count for other syncs any more.
   UnsyncedChanges take(FileId file);
@@ -42,6 +44,7 @@ class Unsynced {
   Processes others_;          ///< of files that are not told apart
   std::set<FileId> settled_;  ///< files without changes in `others_`; when they are too many, all count again
   Processes names_;
+  std::map<FileId, std::uint64_t> found_;  ///< files whose names were found, and in which process of server 0
 };
 
 }  // namespace strider::listio

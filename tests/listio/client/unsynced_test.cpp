@@ -61,6 +61,15 @@ TEST_F(UnsyncedTest, ASyncNamesTheServerThatMayHaveLostData) {
   EXPECT_EQ(problem_of_sync(file), "") << "what was written since is there";
 }
 
+TEST_F(UnsyncedTest, ASyncNamesTheFirstServerThatMayHaveLostChanges) {
+  const File file = client.open("file", Creation::if_missing);
+  write(client, file);
+  restart(1);
+  restart(0);
+  EXPECT_NE(problem_of_sync(file).find("server 0 ("), std::string::npos);
+  EXPECT_EQ(problem_of_sync(file), "");
+}
+
 TEST_F(UnsyncedTest, ATruncationMayBeLostAsWell) {
   const File file = client.open("file", Creation::if_missing);
   client.sync(file);
@@ -88,6 +97,37 @@ TEST_F(UnsyncedTest, ASyncNamesTheServerThatMayHaveLostNames) {
   const File file = client.open("directory/file", Creation::if_missing);
   restart(0);
   EXPECT_NE(problem_of_sync(file), "") << "its name may be lost";
+}
+
+TEST_F(UnsyncedTest, ANameThatAnotherClientMadeMayBeLost) {
+  other.open("file", Creation::if_missing);
+  const File file = client.open("file");
+  restart(0);
+  write(client, file);
+  EXPECT_NE(problem_of_sync(file).find("server 0 ("), std::string::npos);
+  EXPECT_EQ(problem_of_sync(file), "") << "once";
+}
+
+TEST_F(UnsyncedTest, ANameThatWasSyncedOrFoundSinceIsNotDoubted) {
+  other.open("file", Creation::if_missing);
+  const File file = client.open("file");
+  client.sync(file);
+  restart(0);
+  write(client, file);
+  EXPECT_EQ(problem_of_sync(file), "");
+  client.open("file");
+  restart(0);
+  client.open("file");
+  EXPECT_EQ(problem_of_sync(file), "");
+}
+
+TEST_F(UnsyncedTest, EachClientHearsOfItsOwnChangesAlone) {
+  const File file = client.open("file", Creation::if_missing);
+  client.sync(file);
+  write(client, file);
+  restart(1);
+  EXPECT_EQ(problem_of([&] { other.sync(file); }), "");
+  EXPECT_NE(problem_of_sync(file), "");
 }
 
 TEST_F(UnsyncedTest, WhoWroteHearsAfterTheSyncOfAnother) {
@@ -183,6 +223,12 @@ TEST_F(UnsyncedFilesTest, WhereTheyAreTooManyEachIsInDoubtOnce) {
 TEST_F(UnsyncedFilesTest, WhatIsPutBackIsInDoubtAgain) {
   unsynced.put_back(2, unsynced.take(2));
   EXPECT_EQ(lost(2, after), 0U);
+}
+
+TEST_F(UnsyncedFilesTest, WhereTooManyNamesAreFoundAllAreInDoubt) {
+  for (FileId file = 1; file <= Unsynced::most_files + 1; ++file) unsynced.found_name(file, before.calls[0]);
+  EXPECT_EQ(Unsynced::find_lost(unsynced.take_names().names, after), 0U);
+  EXPECT_EQ(Unsynced::find_lost(unsynced.take(Unsynced::most_files + 1).names, after), 0U);
 }
 
 TEST_F(UnsyncedFilesTest, AFileIsInDoubtAgainWhenItsNewChangesAreNotToldApart) {
