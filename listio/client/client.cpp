@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "listio/client/ask.hpp"
 #include "listio/client/driver.hpp"
@@ -159,12 +160,21 @@ class Client::Impl {
     driver.finish(*transfer.operation);
     std::uint64_t bytes = 0;
     bool beyond_end = false;
-    if (transfer.changes_file) unsynced.changed(transfer.file.id, *transfer.operation);
+    remember(transfer);
     for (const Call& call : transfer.operation->calls) {
       bytes += call.bytes;
       beyond_end |= transfer.direction == Direction::read && !call.reply.empty();
     }
     return beyond_end ? before(sizes(transfer.file).bytes, transfer.runs) : bytes;
+  }
+  bool is_done(Transfer& transfer) {
+    const bool is_done = driver.poll(*transfer.operation);
+    if (is_done && !transfer.operation->error) remember(transfer);
+    return is_done;
+  }
+  /// What servers have done counts for the next sync, once.
+  void remember(Transfer& transfer) {
+    if (std::exchange(transfer.changes_file, false)) unsynced.changed(transfer.file.id, *transfer.operation);
   }
   /// How many bytes of the runs lie before `end`.
   static std::uint64_t before(std::uint64_t end, std::span<const ByteRun> runs) {
@@ -222,7 +232,7 @@ Client::Ticket Client::start_read_list(const File& file, std::span<const iovec> 
   return impl_->start(Direction::read, file, memory, runs);
 }
 
-bool Client::is_done(Ticket ticket) { return impl_->driver.poll(*impl_->find(ticket).operation); }
+bool Client::is_done(Ticket ticket) { return impl_->is_done(impl_->find(ticket)); }
 
 std::uint64_t Client::wait(Ticket ticket) {
   Impl::Transfer& transfer = impl_->find(ticket);

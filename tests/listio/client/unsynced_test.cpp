@@ -70,6 +70,20 @@ TEST_F(UnsyncedTest, ASyncNamesTheFirstServerThatMayHaveLostChanges) {
   EXPECT_EQ(problem_of_sync(file), "");
 }
 
+TEST_F(UnsyncedTest, AWriteCountsAsSoonAsItIsFoundDone) {
+  const File file = client.open("file", Creation::if_missing);
+  client.sync(file);
+  const iovec memory{bytes.data(), bytes.size()};
+  const ByteRun run{0, bytes.size()};
+  const Client::Ticket ticket = client.start_write_list(file, {&memory, 1}, {&run, 1});
+  while (!client.is_done(ticket)) {
+  }
+  restart(1);
+  EXPECT_NE(problem_of_sync(file), "");
+  client.wait(ticket);
+  EXPECT_EQ(problem_of_sync(file), "") << "it counts once";
+}
+
 TEST_F(UnsyncedTest, ATruncationMayBeLostAsWell) {
   const File file = client.open("file", Creation::if_missing);
   client.sync(file);
