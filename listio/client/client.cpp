@@ -84,7 +84,7 @@ class Client::Impl {
     unsynced.forget(orphan.file);
     removals.add(what, path, {orphan, call.process});
   }
-  /// Sends a sync of these changes. IoError if one of the servers may have lost some of them.
+  /// Sends a sync of these changes. LostChanges if one of the servers may have lost some of them.
   template <typename Send>
   void sync_changes(FileId file, const UnsyncedChanges& changes, const Send& send) {
     std::unique_ptr<Operation> synced;
@@ -94,13 +94,13 @@ class Client::Impl {
       unsynced.put_back(file, changes);
       throw;
     }
-    UnsyncedChanges::Processes had = changes.data;
-    had.insert(changes.names.begin(), changes.names.end());
-    const auto lost = Unsynced::find_lost(had, *synced);
-    if (!lost) return;
-    throw IoError({synced->what, synced->file, 0, 0, EIO},
-                  driver.name(*lost) + " was started again before this sync; earlier changes may be lost",
-                  "write the data again that were not synced before");
+    const auto data = Unsynced::find_lost(changes.data, *synced), names = Unsynced::find_lost(changes.names, *synced);
+    if (!data && !names) return;
+    const std::uint32_t first = std::min(data.value_or(driver.servers()), names.value_or(driver.servers()));
+    const IoError error({synced->what, synced->file, 0, 0, EIO},
+                        driver.name(first) + " was started again before this sync; earlier changes may be lost",
+                        "write the data again that were not synced before");
+    throw LostChanges(error, data.has_value(), names.has_value());
   }
   std::unique_ptr<Operation> send_sync(const File& file) {
     return tell_all("sync", file.path, file.striping.servers(), [&](std::uint32_t) { return SyncRequest{file.id}; });

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "foundation/error.hpp"
 #include "foundation/extent.hpp"
 #include "listio/client/volume.hpp"
 #include "listio/layout/byte_run.hpp"
@@ -67,6 +68,17 @@ struct UnsyncedChanges {
   using Processes = std::set<std::pair<std::uint32_t, std::uint64_t>>;
   Processes data, names;
   bool empty() const { return data.empty() && names.empty(); }
+};
+
+/// A sync found that a server was started again since a change: data of the file, or names, may be lost.
+class LostChanges : public IoError {
+ public:
+  LostChanges(const IoError& error, bool data, bool names) : IoError(error), data_(data), names_(names) {}
+  bool has_data() const { return data_; }
+  bool has_names() const { return names_; }
+
+ private:
+  bool data_, names_;
 };
 
 /// A lock that a client holds; for that client alone.
@@ -191,7 +203,7 @@ class Client {
   void set_cell(CellId cell, std::int64_t value);
   void free_cell(CellId cell);
 
-  /// IoError with EIO if a server was started again since this client changed the file or names, or server 0 since it
+  /// LostChanges (EIO) if a server was started again since this client changed the file or names, or server 0 since it
   /// opened the file: changes that were not synced may be lost. Once: the next sync counts what was changed after this
   /// one. Each client must sync its own changes: it does not know which changes of others are lost.
   void sync(const File& file);

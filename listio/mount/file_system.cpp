@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <random>
 #include <string_view>
+#include <utility>
 
 #include "foundation/error.hpp"
 
@@ -25,7 +26,7 @@ FileSystem::FileSystem(Client& served, MountOptions chosen) : client(served), op
 
 std::uint64_t FileSystem::opened(File file, Nodes::Number node) {
   nodes.open(node);
-  handles_[next_handle_] = {std::move(file), node};
+  handles_[next_handle_] = {std::move(file), node, false, name_losses_};
   return next_handle_++;
 }
 
@@ -37,6 +38,32 @@ void FileSystem::closed(std::uint64_t number) {
   if (!is_aside(path) || nodes.is_open(path)) return;
   nodes.remove(path);
   client.unlink(path);
+}
+
+void FileSystem::sync_file(Handle& handle) {
+  try {
+    client.sync(handle.file);
+  } catch (const LostChanges& lost) {
+    remember(lost, handle.file.id);
+  }
+  const bool has_lost_names = std::exchange(handle.name_losses, name_losses_) != name_losses_;
+  if (std::exchange(handle.has_lost_data, false) || has_lost_names) throw IoError(*lost_);
+}
+
+void FileSystem::sync_names(std::uint64_t& name_losses) {
+  try {
+    client.sync_names();
+  } catch (const LostChanges& lost) {
+    remember(lost, 0);
+  }
+  if (std::exchange(name_losses, name_losses_) != name_losses_) throw IoError(*lost_);
+}
+
+void FileSystem::remember(const LostChanges& lost, FileId file) {
+  lost_ = lost;
+  if (lost.has_names()) ++name_losses_;
+  if (!lost.has_data()) return;
+  for (auto& [number, handle] : handles_) handle.has_lost_data |= handle.file.id == file;
 }
 
 void FileSystem::unlink(const std::string& path) {

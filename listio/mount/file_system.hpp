@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,11 +46,22 @@ class FileSystem {
   struct Handle {
     File file;
     Nodes::Number node = 0;
+    bool has_lost_data = false;     ///< which no sync of this handle has reported
+    std::uint64_t name_losses = 0;  ///< those that were found when it was opened, or have been reported
   };
   std::uint64_t opened(File file, Nodes::Number node);
   Handle& handle(std::uint64_t number) { return handles_.at(number); }
   /// Removes the file too if its name was removed before.
   void closed(std::uint64_t number);
+
+  // A sync finds lost changes once. Each handle that is open then reports them, to its next sync, as the kernel does it
+  // with errors of writing to a disk: with EIO, once.
+
+  void sync_file(Handle& handle);
+  /// `name_losses`: of an open directory, as in `Handle`.
+  void sync_names(std::uint64_t& name_losses);
+  /// How many syncs have found lost names.
+  std::uint64_t name_losses() const { return name_losses_; }
 
   /// Also what is open here.
   void unlink(const std::string& path);
@@ -61,12 +73,15 @@ class FileSystem {
   std::span<std::byte> buffer(std::size_t bytes);
 
  private:
+  void remember(const LostChanges& lost, FileId file);
   /// Moves an open file to a hidden name, which is returned.
   std::string put_aside(const std::string& path);
 
   std::vector<std::byte> buffer_;
   std::map<std::uint64_t, Handle> handles_;
   std::uint64_t next_handle_ = 1;
+  std::uint64_t name_losses_ = 0;
+  std::optional<LostChanges> lost_;  ///< what was found last
 };
 
 }  // namespace strider::listio

@@ -221,20 +221,21 @@ void read(fuse_req_t request, fuse_ino_t, size_t size, off_t offset, fuse_file_i
 
 void write(fuse_req_t request, fuse_ino_t, const char* bytes, size_t size, off_t offset, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
-    const File& file = system.handle(info->fh).file;
+    FileSystem::Handle& handle = system.handle(info->fh);
+    const File& file = handle.file;
     // Other mounts may have appended more than this kernel knows. Pages of mapped memory keep their place.
     const bool appends = (info->flags & O_APPEND) != 0 && info->writepage == 0;
     const std::uint64_t begin = appends ? system.client.size(file) : static_cast<std::uint64_t>(offset);
     system.client.write(file, {reinterpret_cast<const std::byte*>(bytes), size}, begin);
     // The kernel sends no FSYNC for writes without the page cache.
-    if ((info->flags & (O_SYNC | O_DSYNC)) != 0) system.client.sync(file);
+    if ((info->flags & (O_SYNC | O_DSYNC)) != 0) system.sync_file(handle);
     fuse_reply_write(request, size);
   });
 }
 
 void sync(fuse_req_t request, fuse_ino_t, int, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
-    system.client.sync(system.handle(info->fh).file);
+    system.sync_file(system.handle(info->fh));
     fuse_reply_err(request, 0);
   });
 }
@@ -251,6 +252,7 @@ void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
 struct Listing {
   std::vector<DirectoryPage::Name> names;
   bool is_read = false;
+  std::uint64_t name_losses = 0;  ///< as in `FileSystem::Handle`
 };
 
 void fill(FileSystem& system, fuse_ino_t node, Listing& listing) {
@@ -264,6 +266,7 @@ void open_directory(fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
     auto listing = std::make_unique<Listing>();
     fill(system, node, *listing);
+    listing->name_losses = system.name_losses();
     info->fh = reinterpret_cast<std::uint64_t>(listing.get());
     if (fuse_reply_open(request, info) == 0) static_cast<void>(listing.release());  // until `release_directory`
   });
@@ -295,9 +298,9 @@ void release_directory(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
   fuse_reply_err(request, 0);
 }
 
-void sync_directory(fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
+void sync_directory(fuse_req_t request, fuse_ino_t, int, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
-    system.client.sync_names();
+    system.sync_names(reinterpret_cast<Listing*>(info->fh)->name_losses);
     fuse_reply_err(request, 0);
   });
 }

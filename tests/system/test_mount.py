@@ -30,6 +30,7 @@ from strider.listio import (
     stop,
     unmount,
 )
+from strider.listio.servers import dead_servers
 from traces import calls_in, watched
 
 BOTH = pytest.mark.parametrize("caches", [False, True], ids=["direct", "cache"])
@@ -340,6 +341,33 @@ def test_a_dead_server_is_an_error_and_no_hang(engine: Engine, tmp_path: Path) -
         unmount(directory)
         with suppress(StriderError):
             stop(volume)
+
+
+def test_each_open_file_and_directory_reports_lost_changes_once(engine: Engine, tmp_path: Path) -> None:
+    volume, options = tmp_path / "volume", ServerOptions(servers=2, strip_bytes=1000)
+    serve(engine, volume, options)
+    directory = Mounts(engine, volume, tmp_path)()
+    opened = [
+        os.open(directory / "file", os.O_CREAT | os.O_WRONLY | flags, 0o600) for flags in (0, 0, os.O_SYNC)
+    ]
+    opened.append(os.open(directory, os.O_RDONLY))
+    try:
+        os.pwrite(opened[0], b"x" * 10_000, 0)
+        (directory / "new").mkdir()
+        os.kill(processes_of(volume)[0].pid, signal.SIGKILL)
+        wait_for(lambda: dead_servers(volume) == [0], "the server to end")
+        serve(engine, volume, options)
+        wait_for(lambda: outcome(os.path.getsize, directory / "file") == 10_000, "the server to answer")
+        syncs = [(os.fsync, opened[0]), (os.fdatasync, opened[1]), (os.fsync, opened[3])]
+        assert [outcome(sync, each) for sync, each in syncs] == ["EIO"] * 3
+        assert outcome(os.pwrite, opened[2], b"y", 0) == "EIO", "a write that syncs"
+        assert [outcome(sync, each) for sync, each in syncs] == [None] * 3
+        assert outcome(os.pwrite, opened[2], b"y", 0) == 1
+    finally:
+        for each in opened:
+            os.close(each)
+        unmount(directory)
+        stop(volume)
 
 
 def test_doctor_names_mounts_and_those_that_do_not_answer(

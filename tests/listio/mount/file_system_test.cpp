@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "foundation/error.hpp"
 #include "service.hpp"
@@ -22,7 +25,7 @@ class FileSystemTest : public testing::Test {
     return found;
   }
 
-  const Service service{2};
+  Service service{2};
   Client client{service.volume()};
   FileSystem system{client, {}};
 };
@@ -63,6 +66,70 @@ TEST_F(FileSystemTest, ARenameOntoItselfChangesNothing) {
   system.rename("file", "file");
   EXPECT_EQ(names(), std::vector<std::string>{"file"});
   EXPECT_EQ(system.nodes.path(system.handle(file).node), "file");
+}
+
+class LostChangesTest : public FileSystemTest {
+ protected:
+  /// The first call on the lost connection fails.
+  void restart(std::uint32_t server) {
+    service.stop(server);
+    service.start(server);
+    EXPECT_THROW(client.status(server), IoError);
+    client.status(server);
+  }
+  std::uint64_t open_again(std::uint64_t handle) {
+    return system.opened(system.handle(handle).file, system.handle(handle).node);
+  }
+  void write(std::uint64_t handle) { client.write(system.handle(handle).file, std::vector<std::byte>(131072), 0); }
+  /// The error number of a sync; 0 if it succeeds.
+  static int error_of(const std::function<void()>& sync) {
+    try {
+      sync();
+      return 0;
+    } catch (const IoError& error) {
+      return error.details().error_number;
+    }
+  }
+  int sync(std::uint64_t handle) {
+    return error_of([&] { system.sync_file(system.handle(handle)); });
+  }
+  int sync_names(std::uint64_t& losses) {
+    return error_of([&] { system.sync_names(losses); });
+  }
+};
+
+TEST_F(LostChangesTest, EachOpenHandleReportsLostDataOnce) {
+  const std::uint64_t one = open_new("file"), two = open_again(one), other = open_new("other");
+  EXPECT_EQ(sync(one), 0);
+  write(one);
+  restart(1);
+  EXPECT_EQ(sync(two), EIO);
+  const std::uint64_t later = open_again(one);
+  EXPECT_EQ(sync(one), EIO) << "it has written";
+  for (const std::uint64_t each : {one, two, later, other}) EXPECT_EQ(sync(each), 0);
+}
+
+TEST_F(LostChangesTest, EachOpenFileAndDirectoryReportsLostNamesOnce) {
+  const std::uint64_t one = open_new("file"), two = open_new("other");
+  std::uint64_t directory = system.name_losses();
+  EXPECT_EQ(sync(one), 0);
+  client.make_directory("directory");
+  restart(0);
+  EXPECT_EQ(sync(one), EIO);
+  EXPECT_EQ(sync(two), EIO);
+  EXPECT_EQ(sync_names(directory), EIO);
+  EXPECT_EQ(sync(open_new("later")), 0);
+  for (const std::uint64_t each : {one, two}) EXPECT_EQ(sync(each), 0);
+  EXPECT_EQ(sync_names(directory), 0);
+}
+
+TEST_F(LostChangesTest, ADirectoryThatFindsLostNamesTellsFiles) {
+  const std::uint64_t file = open_new("file");
+  std::uint64_t directory = system.name_losses();
+  restart(0);
+  EXPECT_EQ(sync_names(directory), EIO);
+  EXPECT_EQ(sync(file), EIO);
+  EXPECT_EQ(sync(file), 0);
 }
 
 }  // namespace
