@@ -56,6 +56,15 @@ def kill_at_random(engine: Engine, volume: Path, choose: random.Random) -> list[
     return pair
 
 
+def require_killed(error: str, tenths: int, rounds: Sequence[tuple[float, list[int]]]) -> None:
+    """The error names a server of the round in which the call failed, or whose loss was seen in the next."""
+    begun = [pair for begin, pair in rounds if begin < (tenths + 1) / 10]
+    recent = begun if "was started again" in error else begun[-2:]
+    named = re.search(r"server (\d) \(", error)
+    assert named, error
+    assert int(named[1]) in {number for pair in recent for number in pair}, (error, begun)
+
+
 def strider(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(strider_command(*words), capture_output=True, text=True, timeout=END_S, check=False)
 
@@ -64,8 +73,7 @@ def test_nothing_acknowledged_is_lost_when_servers_are_killed(engine: Engine, tm
     """Errors name a server that was killed, within the client's patience, and all is back afterwards."""
     volume = tmp_path / "volume"
     choose = random.Random(1)
-    killed: set[int] = set()
-    rounds = 0
+    rounds: list[tuple[float, list[int]]] = []
     serve(engine, volume, OPTIONS)
     try:
         with clients_of(engine, volume, seed=1) as clients:
@@ -75,21 +83,26 @@ def test_nothing_acknowledged_is_lost_when_servers_are_killed(engine: Engine, tm
             end = time.monotonic() + SECONDS
             while time.monotonic() < end:
                 time.sleep(choose.uniform(0.2, 1.5))
-                killed.update(kill_at_random(engine, volume, choose))
-                rounds += 1
+                begin = time.monotonic()
+                rounds.append((begin, kill_at_random(engine, volume, choose)))
             found = [json.loads(client.communicate("end\n", timeout=END_S)[0]) for client in clients]
-        strider("listio", "check", volume, "--repair")  # of calls that the kills interrupted
+        # Of calls that the kills interrupted.
+        strider("listio", "check", volume, "--repair")
+        cleaned = strider("listio", "check", volume, "--remove-orphans")
         checked, scrubbed = strider("listio", "check", volume), strider("listio", "scrub", volume)
     finally:
         stop(volume)
-    sums = {key: sum(each[key] for each in found) for key in ("calls", "failed", "blocks_compared")}
-    print(rounds, "rounds:", sums, "longest call:", max(each["longest_ms"] for each in found), "ms")
+    sums = {key: sum(each[key] for each in found) for key in ("calls", "failed", "losses", "blocks_compared")}
+    print(len(rounds), "rounds:", sums, "longest call:", max(each["longest_ms"] for each in found), "ms")
     assert [mistake for each in found for mistake in each["mistakes"]] == []
     assert sum(each["failed"] for each in found) > 0, "the kills were felt"
-    for error in {error for each in found for error in each["errors"]}:
-        named = re.search(r"server (\d) \(", error)
-        assert named, error
-        assert int(named[1]) in killed, error
+    assert sum(each["losses"] for each in found) > 0, "syncs after restarts"
+    assert all(each["losses"] <= 2 * len(rounds) for each in found), "one for each restart"
+    for each in found:
+        for error, tenths in each["errors"].items():
+            for time_of_it in tenths:
+                require_killed(error, time_of_it, rounds)
     assert all(each["longest_ms"] < 5 * each["patience_ms"] for each in found)
     assert scrubbed.returncode == 0, scrubbed.stdout + scrubbed.stderr
+    assert cleaned.returncode == 0, cleaned.stdout + cleaned.stderr
     assert checked.returncode == 0, checked.stdout + checked.stderr

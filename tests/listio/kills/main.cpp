@@ -3,9 +3,9 @@
 //   strider-listio-kills VOLUME_FILE CLIENT CLIENTS SEED
 //
 // Until a line is read from standard input, writes, reads and syncs lists of blocks of a file that all clients share,
-// and makes and removes files of its own. Each block has one writer, and each call that fails leaves what it changes in
-// doubt until a later call shows what is there. Then reads everything, and prints a line of JSON: what was done, which
-// servers errors named, and which promises were broken.
+// and makes and removes files of its own, each with a block. Each block has one writer, and each call that fails leaves
+// what it changes in doubt until a later call shows what is there. Then reads everything, and prints a line of JSON:
+// what was done, which servers errors named, and which promises were broken.
 #include <poll.h>
 #include <unistd.h>
 
@@ -70,6 +70,7 @@ class Worker {
     for (std::size_t i = 0; i < all.size(); i += 8)
       repeat("blocks from " + std::to_string(i), [&] { return read(std::span(all).subspan(i, 8)); });
     for (std::size_t i = 0; i < most_names; ++i) repeat(name_of(i), [&] { return look_at_name(i); });
+    check_syncs();
   }
 
   std::string json() const {
@@ -84,9 +85,18 @@ class Worker {
       }
       text += "]";
     };
-    add("errors", errors_);
     add("mistakes", mistakes_);
-    return text + "}";
+    text += R"(, "losses": )" + std::to_string(losses_) + R"(, "errors": {)";
+    for (const char* comma = ""; const auto& [error, times] : errors_) {
+      text += comma + json_text(error) + ": [";
+      for (const char* between = ""; const std::int64_t time : times) {
+        text += between + std::to_string(time);
+        between = ", ";
+      }
+      text += "]";
+      comma = ", ";
+    }
+    return text + "}}";
   }
 
  private:
@@ -94,6 +104,10 @@ class Worker {
     ClientOptions options;
     options.patience = patience;
     return options;
+  }
+  static std::int64_t tenths_now() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count() / 100;
   }
   /// Whether the call succeeded. A call that fails has to say which server it was.
   template <typename Call>
@@ -106,7 +120,8 @@ class Worker {
       is_done = true;
     } catch (const IoError& error) {
       ++failed_;
-      errors_.insert("errno " + std::to_string(error.details().error_number) + ": " + error.what());
+      if (dynamic_cast<const LostChanges*>(&error) != nullptr) ++losses_;
+      errors_["errno " + std::to_string(error.details().error_number) + ": " + error.what()].insert(tenths_now());
     }
     const auto took = std::chrono::steady_clock::now() - begin;
     longest_ = std::max(longest_, std::chrono::duration_cast<std::chrono::milliseconds>(took));
@@ -121,6 +136,13 @@ class Worker {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     mistakes_.push_back(what + " cannot be read");
+  }
+
+  /// No server is killed any more, and all are connected: what may be lost is reported once.
+  void check_syncs() {
+    succeeds([&] { client_.sync(file_); });
+    write();
+    if (!succeeds([&] { client_.sync(file_); })) mistakes_.emplace_back("a sync fails, but no server was killed since");
   }
 
   // --- blocks ---
@@ -197,7 +219,7 @@ class Worker {
     std::set<bool>& possible = names_[name];
     if (possible.empty()) possible = {false};
     const bool is_done = succeeds([&] {
-      if (makes) client_.open(name_of(name), Creation::if_missing);
+      if (makes) client_.write(client_.open(name_of(name), Creation::if_missing), data_, 0);
       else if (exists(name)) client_.unlink(name_of(name));
     });
     if (is_done) possible.clear();
@@ -228,12 +250,13 @@ class Worker {
   std::uint64_t number_, clients_;
   std::mt19937_64 random_;
   File file_;
+  const std::vector<std::byte> data_{block, std::byte{1}};  ///< of each file of its own
   Version last_version_ = 0;
   std::vector<std::set<Version>> possible_;      ///< versions of each block that may be there
   std::map<std::size_t, std::set<bool>> names_;  ///< whether each may exist
-  std::uint64_t calls_ = 0, failed_ = 0, compared_ = 0;
+  std::uint64_t calls_ = 0, failed_ = 0, losses_ = 0, compared_ = 0;
   std::chrono::milliseconds longest_{0};
-  std::set<std::string> errors_;
+  std::map<std::string, std::set<std::int64_t>> errors_;  ///< and when they were, in tenths of a second
   std::vector<std::string> mistakes_;
 };
 
