@@ -385,6 +385,7 @@ const MethodCosts& Driver::method_costs() {
     turn(until(deadline));
     buffer = link.borrow_buffer();
   }
+  link.stop_borrowing();
   if (!buffer && link.waits_for_buffer())
     link.break_off(ETIMEDOUT, link.what_is_late() + " within " + std::to_string(options_.patience.count()) + " ms");
   if (!link.is_up()) refuse(link, ECONNRESET, "the connection was lost before the measurement of transfer costs");

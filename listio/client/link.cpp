@@ -94,6 +94,7 @@ void Link::forget_buffers() {
   lent_buffers_.clear();
   has_window_ = false;
   requested_buffers_ = 0;
+  borrows_ = false;
 }
 
 std::string Link::what_is_late() const {
@@ -112,7 +113,8 @@ PackMemory& Link::pack_memory() {
 }
 
 std::optional<std::uint32_t> Link::borrow_buffer() {
-  if (free_buffers_.empty()) {
+  borrows_ = free_buffers_.empty();
+  if (borrows_) {
     request_buffers(1);
     return {};
   }
@@ -231,6 +233,17 @@ void Link::drive() {
     if (call.data != Call::Data::none && free_buffers_.empty()) return request_buffers(buffers_wanted());
     waiting_.pop_front();
     start(call);
+  }
+  release_unused();
+}
+
+/// Gives back what was granted for calls that have failed meanwhile. Others may wait for it.
+void Link::release_unused() {
+  if (has_window_ || borrows_ || free_buffers_.empty() || buffers_wanted() > 0) return;
+  while (!free_buffers_.empty()) {
+    const std::uint32_t buffer = free_buffers_.back();
+    free_buffers_.pop_back();
+    return_buffer(buffer);
   }
 }
 

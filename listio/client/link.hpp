@@ -78,6 +78,8 @@ class Link {
   /// One that no call uses. Nothing if there is none; then one has been requested.
   std::optional<std::uint32_t> borrow_buffer();
   void return_buffer(std::uint32_t buffer);
+  /// What `borrow_buffer` has requested is not wanted any more.
+  void stop_borrowing() { borrows_ = false; }
 
   std::uint64_t requests() const { return requests_; }
   std::uint64_t messages_received() const { return messages_received_; }
@@ -92,6 +94,7 @@ class Link {
   void hear(const Reply& reply);
   void hear(const Grant& grant);
   void request_buffers(std::uint32_t buffers);
+  void release_unused();
   std::uint32_t buffers_wanted() const;
   void forget_buffers();
   void start(Call& call);
@@ -125,6 +128,7 @@ class Link {
   std::set<std::uint32_t> lent_buffers_;  ///< granted for one request
   bool has_window_ = false;               ///< all buffers are granted until the connection ends
   std::uint32_t requested_buffers_ = 0;   ///< and not granted yet
+  bool borrows_ = false;                  ///< `borrow_buffer` found none, and is going to be called again
   std::unique_ptr<PackMemory> pack_memory_;
   std::uint64_t next_number_ = 1;
   std::uint64_t connections_ = 0;

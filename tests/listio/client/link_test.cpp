@@ -139,5 +139,37 @@ TEST_F(LinkThatIsUp, AnOperationThatFailsTakesNoOthersCallsAlong) {
   link.closed("end");
 }
 
+/// Otherwise an idle client would keep it from those who wait, and be disconnected for it.
+TEST_F(LinkThatIsUp, GivesABufferBackThatIsGrantedTooLate) {
+  be_welcome(4096);
+  Operation failed;
+  Call call;
+  call.operation = &failed;
+  call.data = Call::Data::out;
+  failed.unfinished = 1;
+  link.add(call);
+  link.drive();
+  EXPECT_TRUE(std::holds_alternative<BufferRequest>(transport.sent.back()));
+  link.drop_waiting(failed);
+  link.received(write_message(Grant{1, 1, Term::request}));
+  link.drive();
+  const auto* const release = std::get_if<Release>(&transport.sent.back());
+  ASSERT_NE(release, nullptr);
+  EXPECT_EQ(release->buffer, 1U);
+}
+
+TEST_F(LinkThatIsUp, KeepsABufferForABorrowerUntilItGivesUp) {
+  be_welcome(4096);
+  EXPECT_EQ(link.borrow_buffer(), std::nullopt);
+  link.received(write_message(Grant{0, 1, Term::request}));
+  link.drive();
+  EXPECT_EQ(link.borrow_buffer(), 0U);
+  EXPECT_EQ(link.borrow_buffer(), std::nullopt);
+  link.stop_borrowing();
+  link.received(write_message(Grant{1, 1, Term::request}));
+  link.drive();
+  EXPECT_TRUE(std::holds_alternative<Release>(transport.sent.back()));
+}
+
 }  // namespace
 }  // namespace strider::listio
