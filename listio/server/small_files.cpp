@@ -45,11 +45,15 @@ Errno each_name(Descriptor directory, const std::function<void(std::string_view)
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(directory.get()), ::closedir);
   if (!stream) return errno;
   (void)directory.release();  // the stream closes it
-  while (const dirent* const entry = ::readdir(stream.get())) {
+  const auto next = [&] {
+    errno = 0;  // Only errno tells an error from the end.
+    return ::readdir(stream.get());
+  };
+  while (const dirent* const entry = next()) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") take(name);
   }
-  return 0;
+  return errno;
 }
 
 Errno list_names(int folder, std::vector<std::string>& names) {

@@ -1,5 +1,7 @@
 // With connections that are cut, delayed or repeat frames, and disks that are full: lists move the right bytes, or fail
 // with an error that names the server. Then each byte is old or new, and a repeat succeeds.
+#include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -19,6 +21,7 @@
 #include "faulty_proxy.hpp"
 #include "foundation/error.hpp"
 #include "listio/protocol/kinds.hpp"
+#include "listio/server/small_files.hpp"
 #include "random_lists.hpp"
 #include "service.hpp"
 
@@ -47,7 +50,7 @@ struct CallFault {
     return true;
   }
 };
-CallFault opening, writing;
+CallFault opening, writing, listing;
 
 }  // namespace
 
@@ -63,6 +66,10 @@ extern "C" ssize_t pwrite(int descriptor, const void* bytes, size_t count, off_t
 extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
   if (writing.fails()) return -1;
   return static_cast<int>(::syscall(SYS_fallocate, descriptor, mode, offset, bytes));
+}
+extern "C" dirent* readdir(DIR* stream) {
+  static const auto real = reinterpret_cast<dirent* (*)(DIR*)>(::dlsym(RTLD_NEXT, "readdir"));
+  return listing.fails() ? nullptr : real(stream);
 }
 extern "C" int openat(int folder, const char* path, int flags, ...) {
   if (opening.fails()) return -1;
@@ -284,6 +291,23 @@ class FaultyOracle {
 int wanted(const char* variable, int few) {
   const char* const text = std::getenv(variable);
   return text == nullptr ? few : std::atoi(text);
+}
+
+/// What is behind the name that cannot be read would be taken for something that is not there.
+TEST(ListingTest, FailsWhereADirectoryCannotBeRead) {
+  const TemporaryFolder place;
+  const Descriptor folder(::open(place.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_TRUE(folder);
+  ASSERT_EQ(write_file(folder.get(), "one", "", 0600), 0);
+  std::vector<std::string> names;
+  listing.arm(EIO, 1);
+  const Errno error = list_names(folder.get(), names);
+  EXPECT_TRUE(listing.disarm());
+  EXPECT_EQ(error, EIO);
+  names.clear();
+  errno = EIO;  // of an earlier call
+  EXPECT_EQ(list_names(folder.get(), names), 0);
+  EXPECT_EQ(names, std::vector<std::string>{"one"});
 }
 
 class FaultyListsTest : public testing::TestWithParam<std::tuple<std::string_view, Method>> {};
