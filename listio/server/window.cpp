@@ -31,19 +31,24 @@ Windows::Windows() {
 
 Windows::~Windows() { ::munmap(begin_, bytes_); }
 
+std::optional<std::size_t> Windows::find_free(std::size_t offset, std::size_t size) const {
+  // What still is in use from the last time round is left out.
+  for (auto user = used_.lower_bound(offset); user != used_.end() && user->first < offset + size; ++user)
+    offset = user->second;
+  return offset <= bytes_ - size ? std::optional(offset) : std::nullopt;
+}
+
 std::span<std::byte> Windows::take(std::size_t bytes) {
   const std::size_t size = rounded(bytes);
   if (size == 0 || size > bytes_ / 4) return {};
-  if (next_ > bytes_ - size) next_ %= alignment;
-  // What still is in use from the last time round is left out.
-  for (auto user = used_.lower_bound(next_); user != used_.end() && user->first < next_ + size; ++user)
-    next_ = user->second;
-  if (next_ > bytes_ - size) return {};
-  std::byte* const window = begin_ + next_;
+  std::optional<std::size_t> found = find_free(next_, size);
+  if (!found) found = find_free(next_ % alignment, size);
+  if (!found) return {};
+  std::byte* const window = begin_ + *found;
   if (::mprotect(window, size, PROT_READ | PROT_WRITE) != 0) return {};
   ::madvise(window, size, MADV_NOHUGEPAGE);  // that a small request does not take the memory of a large one
-  used_.emplace(next_, next_ + size);
-  next_ += size;
+  next_ = *found + size;
+  used_.emplace(*found, next_);
   return {window, bytes};
 }
 

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 
 namespace strider::listio {
@@ -27,6 +28,9 @@ class Windows {
   void give_back(std::span<std::byte> window);
 
  private:
+  /// Where the next window of so many bytes may begin, at `offset` or later; none up to the end of the addresses.
+  std::optional<std::size_t> find_free(std::size_t offset, std::size_t size) const;
+
   std::byte* begin_ = nullptr;
   std::size_t bytes_ = 0;
   std::size_t next_ = 0;                     ///< where the next window may begin

@@ -247,6 +247,21 @@ TEST(WindowsTest, NoAddressIsUsedAgainSoon) {
   EXPECT_TRUE(windows.take(std::size_t{1} << 50).empty());
 }
 
+/// The end of the addresses is used by a window that stays, so that none of the others fits behind it.
+TEST(WindowsTest, BeginAgainWhereTheEndIsInUse) {
+  constexpr std::size_t gigabyte = std::size_t{1} << 30;
+  Windows windows;
+  for (const std::size_t gigabytes : {200, 200, 200, 200, 100}) windows.give_back(windows.take(gigabytes * gigabyte));
+  const std::span<std::byte> kept = windows.take(4096);
+  ASSERT_FALSE(kept.empty());
+  for (int i = 0; i < 20; ++i) {
+    const std::span<std::byte> window = windows.take(200 * gigabyte);
+    ASSERT_FALSE(window.empty()) << i;
+    EXPECT_TRUE(window.data() + window.size() <= kept.data() || window.data() > kept.data());
+    windows.give_back(window);
+  }
+}
+
 /// Pages of a window that are in memory.
 std::size_t resident_pages(std::span<std::byte> window) {
   std::vector<unsigned char> states(window.size() / 4096);
