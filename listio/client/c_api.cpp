@@ -67,6 +67,7 @@ std::span<const ByteRun> as_runs(const strider_listio_run* runs, std::size_t cou
 
 ClientOptions as_options(const strider_listio_options* given) {
   ClientOptions options;
+  options.repeats = true;
   if (given == nullptr) return options;
   if (given->transport != nullptr) options.transport = given->transport;
   if (given->method != nullptr) options.method = method_of(given->method);

@@ -35,6 +35,7 @@ struct Call {
   std::uint64_t number = 0;
   std::uint32_t server = 0;
   Request request;
+  Target target;
   Stage stage = Stage::waiting;
 
   Data data = Data::none;
@@ -52,7 +53,8 @@ struct Operation {
   std::string what, file;  ///< for messages
   Deadline deadline;
   std::chrono::milliseconds patience{};  ///< that the deadline comes from
-  Deadline looked_at;                    ///< when the caller last asked whether it is finished
+  Deadline last;       ///< until which it is waited for if the servers show that they are alive; not before `deadline`
+  Deadline looked_at;  ///< when the caller last asked whether it is finished
   std::vector<Call> calls;
   std::size_t unfinished = 0;
   std::optional<IoError> error;  ///< the first one

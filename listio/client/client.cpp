@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "listio/client/ask.hpp"
+#include "listio/client/copies.hpp"
 #include "listio/client/driver.hpp"
+#include "listio/client/fill.hpp"
 #include "listio/client/locks.hpp"
 #include "listio/client/removals.hpp"
 #include "listio/client/unsynced.hpp"
@@ -47,7 +49,8 @@ Striping striping_of(const LayoutWords& layout, std::uint32_t servers, const std
 
 class Client::Impl {
  public:
-  Impl(Volume volume, const ClientOptions& options) : driver(std::move(volume), options) {}
+  Impl(Volume volume, const ClientOptions& options)
+      : driver(std::move(volume), options), copies(driver, options.repeats) {}
   ~Impl() {
     engine_ends();
     removals.finish_at_end();
@@ -57,6 +60,19 @@ class Client::Impl {
   template <typename Body>
   Body ask(const char* what, const std::string& path, Request request, std::uint32_t server = 0) {
     return listio::ask<Body>(driver, what, path, std::move(request), server);
+  }
+  /// The same of a request that may be done twice.
+  template <typename Body>
+  Body ask_again(const char* what, const std::string& path, const Request& request) {
+    return body_of<Body>(run_again(what, path, request)->calls.front());
+  }
+  std::unique_ptr<Operation> run_again(const char* what, const std::string& path, const Request& request) {
+    return copies.repeat(what, path, [&](const Deadline& deadline) {
+      auto operation = copies.prepare(what, path, deadline);
+      driver.add(*operation, 0, request);
+      driver.run(*operation);
+      return operation;
+    });
   }
   void tell(const char* what, const std::string& path, Request request, std::uint32_t server = 0) {
     listio::tell(driver, what, path, std::move(request), server);
@@ -71,7 +87,7 @@ class Client::Impl {
   }
   Entry open(const std::string& path, const OpenRequest& request) {
     if (request.creation != Creation::never) return body_of<Entry>(change("open", path, request)->calls.front());
-    const auto operation = tell_all("open", path, 1, [&](std::uint32_t) { return request; });
+    const auto operation = run_again("open", path, request);
     const auto entry = body_of<Entry>(operation->calls.front());
     unsynced.found_name(entry.file, operation->calls.front());
     return entry;
@@ -103,16 +119,22 @@ class Client::Impl {
     throw LostChanges(error, data.has_value(), names.has_value());
   }
   std::unique_ptr<Operation> send_sync(const File& file) {
-    return tell_all("sync", file.path, file.striping.servers(), [&](std::uint32_t) { return SyncRequest{file.id}; });
+    return tell_all("sync", file.path, file.striping.servers(), Direction::write,
+                    [&](std::uint32_t) { return SyncRequest{file.id}; });
   }
-  /// One request to each of the first `servers` servers, at the same time.
+  /// One request to each of the first `servers` servers, at the same time, for data files; of two copies for both, or
+  /// to read one.
   template <typename Make>
   std::unique_ptr<Operation> tell_all(const char* what, const std::string& path, std::uint32_t servers,
-                                      const Make& make) {
-    auto operation = driver.prepare(what, path);
-    for (std::uint32_t server = 0; server < servers; ++server) driver.add(*operation, server, make(server));
-    driver.run(*operation);
-    return operation;
+                                      Direction direction, const Make& make) {
+    return copies.repeat(what, path, [&](const Deadline& deadline) {
+      auto operation = copies.prepare(what, path, deadline);
+      for (std::uint32_t server = 0; server < servers; ++server)
+        for (const Place& place : direction == Direction::read ? copies.to_read(server) : copies.to_change(server))
+          driver.add(*operation, place, make(server));
+      driver.run(*operation);
+      return operation;
+    });
   }
 
   struct Sizes {
@@ -120,8 +142,8 @@ class Client::Impl {
     std::int64_t modified_ns = std::numeric_limits<std::int64_t>::min();
   };
   Sizes sizes(const File& file) {
-    const auto operation =
-        tell_all("stat", file.path, file.striping.servers(), [&](std::uint32_t) { return DataStatRequest{file.id}; });
+    const auto operation = tell_all("stat", file.path, file.striping.servers(), Direction::read,
+                                    [&](std::uint32_t) { return DataStatRequest{file.id}; });
     std::vector<std::uint64_t> data;
     Sizes sizes;
     for (const Call& call : operation->calls) {
@@ -137,19 +159,83 @@ class Client::Impl {
   struct Transfer {
     std::unique_ptr<Operation> operation;
     Direction direction = Direction::read;
-    File file;
-    std::vector<ByteRun> runs;
+    File file{};
+    std::vector<ByteRun> runs{};
     bool changes_file = false;
+    // To do it again.
+    std::vector<iovec> memory{};
+    std::uint64_t view = 0;  ///< in which it was begun
+    DataCopy preferred = DataCopy::first;
   };
   Ticket start(Direction direction, const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs) {
-    Transfer transfer{
-        driver.prepare(direction, file, memory, runs), direction, file, {}, direction == Direction::write};
-    if (direction == Direction::read) transfer.runs.assign(runs.begin(), runs.end());
-    return start(std::move(transfer));
+    Transfer transfer{{}, direction, file, {}, direction == Direction::write};
+    if (!copies.repeats()) {
+      transfer.operation = driver.prepare(direction, file, memory, runs, driver.patience());
+      if (direction == Direction::read) transfer.runs.assign(runs.begin(), runs.end());
+      return start(std::move(transfer));
+    }
+    transfer.runs.assign(runs.begin(), runs.end());
+    transfer.memory.assign(memory.begin(), memory.end());
+    begin(transfer, copies.begin());
+    transfers.emplace(next_ticket, std::move(transfer));
+    return next_ticket++;
+  }
+  /// Of two copies: in a view that holds now. May be done again: see `complete`.
+  void begin(Transfer& transfer, const Deadline& deadline) {
+    const char* const what = transfer.direction == Direction::write ? "write_list" : "read_list";
+    const Places places = [&](std::uint32_t server) {
+      return transfer.direction == Direction::write ? copies.to_change(server)
+                                                    : copies.to_read(server, transfer.preferred);
+    };
+    for (;;) {
+      copies.renew(what, transfer.file.path, deadline);
+      transfer.view = copies.view().number;
+      try {
+        transfer.operation = driver.prepare(transfer.direction, transfer.file, transfer.memory, transfer.runs,
+                                            copies.patience_of_attempt(deadline), places);
+        transfer.operation->last = std::max(deadline, transfer.operation->deadline);
+        return driver.start(*transfer.operation);
+      } catch (const IoError& error) {
+        if (!copies.is_for_another_attempt(error.details().error_number)) throw;
+        copies.report_lost(error, what, transfer.file.path, deadline);
+      }
+    }
+  }
+  /// Does it again until it was done in a view that held, or cannot be done.
+  void complete(Transfer& transfer) {
+    if (!copies.repeats() || transfer.memory.empty()) return driver.finish(*transfer.operation);
+    const Deadline deadline = copies.begin();
+    const std::string what = transfer.operation->what;
+    for (;; transfer.changes_file = transfer.direction == Direction::write, begin(transfer, deadline)) try {
+        driver.finish(*transfer.operation);
+        copies.settle();
+        if (copies.still_holds(transfer.view, what.c_str(), transfer.file.path, deadline)) return;
+        require_locks(transfer);
+      } catch (const IoError& error) {
+        if (!may_repeat(transfer, error.details().error_number)) throw;
+        if (error.details().error_number != EIO) copies.report_lost(error, what.c_str(), transfer.file.path, deadline);
+      }
+  }
+  /// Damaged data are read from the other copy. What a lost lock protected is not repeated: others may have the lock.
+  bool may_repeat(Transfer& transfer, int error_number) {
+    if (error_number == EIO && copies.are_two() && transfer.direction == Direction::read &&
+        transfer.preferred == DataCopy::first) {
+      transfer.preferred = DataCopy::second;
+      return true;
+    }
+    return copies.is_for_another_attempt(error_number) && !locks.has_lost(transfer.file.id);
+  }
+  /// Before it is done again in another view.
+  void require_locks(const Transfer& transfer) const {
+    if (locks.has_lost(transfer.file.id))
+      throw IoError({transfer.operation->what, transfer.file.path, 0, 0, ECONNRESET},
+                    "a server was taken out, or filled, during the transfer; it is not repeated, as a lock on the file "
+                    "was lost meanwhile",
+                    "lock the file again, and repeat what was done under the lock");
   }
   /// An operation that moves nothing.
   Ticket start(const File& file, std::unique_ptr<Operation> operation) {
-    return start({std::move(operation), Direction::write, file, {}});
+    return start({std::move(operation), Direction::write, file});
   }
   Ticket start(Transfer transfer) {
     driver.start(*transfer.operation);
@@ -157,7 +243,7 @@ class Client::Impl {
     return next_ticket++;
   }
   std::uint64_t finish(Transfer& transfer) {
-    driver.finish(*transfer.operation);
+    complete(transfer);
     std::uint64_t bytes = 0;
     bool beyond_end = false;
     remember(transfer);
@@ -191,9 +277,10 @@ class Client::Impl {
   }
 
   Driver driver;
+  Copies copies;
   Locks locks{driver};
   Unsynced unsynced;
-  Removals removals{driver};
+  Removals removals{driver, copies};
   std::map<Ticket, Transfer> transfers;
   Ticket next_ticket = 1;
 
@@ -322,14 +409,18 @@ void Client::send_sync(const File& file) { impl_->send_sync(file); }
 void Client::confirm_sync(const File& file, const UnsyncedChanges& changes) {
   if (changes.empty()) return;
   impl_->sync_changes(file.id, changes, [&] {
-    return impl_->tell_all("sync", file.path, file.striping.servers(),
+    return impl_->tell_all("sync", file.path, file.striping.servers(), Direction::write,
                            [&](std::uint32_t) { return DataStatRequest{file.id}; });
   });
 }
 
 void Client::sync_names() {
-  impl_->sync_changes(0, impl_->unsynced.take_names(),
-                      [&] { return impl_->tell_all("sync", "", 1, [](std::uint32_t) { return SyncNamesRequest{}; }); });
+  impl_->sync_changes(0, impl_->unsynced.take_names(), [&] {
+    auto synced = impl_->driver.prepare("sync", "");
+    impl_->driver.add(*synced, 0, SyncNamesRequest{});
+    impl_->driver.run(*synced);
+    return synced;
+  });
 }
 
 std::uint64_t Client::size(const File& file) { return impl_->sizes(file).bytes; }
@@ -338,14 +429,14 @@ void Client::truncate(const File& file, std::uint64_t bytes) {
   if (bytes > most_file_bytes)
     throw InputError("size", "the size is too large for a file: " + std::to_string(bytes) + " bytes",
                      "choose a smaller size");
-  const auto done = impl_->tell_all("truncate", file.path, file.striping.servers(), [&](std::uint32_t server) {
-    return TruncateRequest{file.id, file.striping.data_file_bytes(server, bytes)};
-  });
+  const auto done = impl_->tell_all(
+      "truncate", file.path, file.striping.servers(), Direction::write,
+      [&](std::uint32_t server) { return TruncateRequest{file.id, file.striping.data_file_bytes(server, bytes)}; });
   impl_->unsynced.changed(file.id, *done);
 }
 
 FileStat Client::stat(const std::string& path) {
-  const auto entry = impl_->ask<Entry>("stat", path, StatRequest{checked(path)});
+  const auto entry = impl_->ask_again<Entry>("stat", path, StatRequest{checked(path)});
   FileStat stat{entry.kind, entry.mode, 0, entry.modified_ns, entry.file, entry.layout};
   if (entry.kind == EntryKind::directory) return stat;
   if (entry.kind == EntryKind::link) {
@@ -382,7 +473,7 @@ void Client::make_link(const std::string& path, const std::string& text) {
 }
 
 std::string Client::read_link(const std::string& path) {
-  return impl_->ask<LinkText>("readlink", path, ReadLinkRequest{checked(path)}).text;
+  return impl_->ask_again<LinkText>("readlink", path, ReadLinkRequest{checked(path)}).text;
 }
 
 void Client::set_mode(const std::string& path, std::uint32_t mode) {
@@ -393,7 +484,7 @@ void Client::set_time(const std::string& path, std::int64_t modified_ns) {
   // The name comes last: its reply is the proof that it was there, and data of older times do not hide its own.
   const auto entry = impl_->ask<Entry>("utimens", path, StatRequest{checked(path)});
   if (entry.kind == EntryKind::file)
-    impl_->tell_all("utimens", path, std::min(entry.layout.servers, impl_->driver.servers()),
+    impl_->tell_all("utimens", path, std::min(entry.layout.servers, impl_->driver.servers()), Direction::write,
                     [&](std::uint32_t) { return SetDataTimeRequest{entry.file, modified_ns}; });
   impl_->change("utimens", path, SetEntryRequest{path, SetEntryRequest::keep_mode, modified_ns});
 }
@@ -402,7 +493,7 @@ std::vector<DirectoryPage::Name> Client::read_directory(const std::string& path)
   std::vector<DirectoryPage::Name> names;
   std::uint64_t cookie = 0;
   do {
-    auto page = impl_->ask<DirectoryPage>("readdir", path, ListRequest{checked(path), cookie});
+    auto page = impl_->ask_again<DirectoryPage>("readdir", path, ListRequest{checked(path), cookie});
     names.insert(names.end(), std::make_move_iterator(page.names.begin()), std::make_move_iterator(page.names.end()));
     cookie = page.cookie;
   } while (cookie != 0);
@@ -410,7 +501,11 @@ std::vector<DirectoryPage::Name> Client::read_directory(const std::string& path)
 }
 
 void Client::connect() {
-  for (std::uint32_t server = 0; server < impl_->driver.servers(); ++server) impl_->driver.make_ready(server);
+  impl_->copies.repeat("connect", "", [&](const Deadline& deadline) {
+    for (std::uint32_t server = 0; server < impl_->driver.servers(); ++server)
+      if (!impl_->copies.is_out(server)) impl_->driver.make_ready(server, deadline);
+    return true;
+  });
 }
 
 ServerStatus Client::status(std::uint32_t server) {
@@ -434,11 +529,27 @@ std::string CheckReport::reason_to_keep_orphans() const {
 }
 
 void Client::remove_orphan(const CheckReport::Data& data) {
-  impl_->tell("check", "", RemoveDataRequest{data.file}, data.server);
+  const auto operation = impl_->driver.prepare("check", "");
+  impl_->copies.renew("check", "", impl_->copies.begin());
+  const std::uint64_t view = impl_->copies.are_two() ? impl_->copies.view().number : 0;
+  impl_->driver.add(*operation, {data.server, {data.copy, false, view}}, RemoveDataRequest{data.file});
+  impl_->driver.run(*operation);
 }
 
-DataPage Client::list_data(std::uint32_t server, std::uint64_t cookie) {
-  return impl_->ask<DataPage>("list data", "", ListDataRequest{cookie}, server);
+DataPage Client::list_data(std::uint32_t server, std::uint64_t cookie, DataCopy copy) {
+  const auto operation = impl_->driver.prepare("list data", "");
+  impl_->driver.add(*operation, {server, {copy, false, 0}}, ListDataRequest{cookie});
+  impl_->driver.run(*operation);
+  return body_of<DataPage>(operation->calls.front());
+}
+
+ServerView Client::view() {
+  impl_->copies.renew("status", "", in(impl_->driver.patience()));
+  return impl_->copies.view();
+}
+
+std::vector<FilledServer> Client::fill(std::span<const DamagedCopy> damaged) {
+  return impl_->copies.are_two() ? fill_servers(impl_->driver, impl_->copies, damaged) : std::vector<FilledServer>{};
 }
 
 void Client::verify(std::span<VerifiedSlice> slices) {
@@ -450,7 +561,7 @@ void Client::verify(std::span<VerifiedSlice> slices) {
   try {
     for (const VerifiedSlice& slice : slices) {
       operations.push_back(driver.prepare("scrub", ""));
-      driver.add(*operations.back(), slice.server, slice.request);
+      driver.add(*operations.back(), {slice.server, {slice.copy, false, 0}}, slice.request);
       driver.start(*operations.back());
     }
     for (std::size_t i = 0; i < slices.size(); ++i) try {

@@ -39,6 +39,9 @@ struct ClientOptions {
   std::uint32_t most_runs = 128;  ///< of a request; the server's limit may be lower
   /// Until any operation is done or has failed, connecting to its servers included.
   std::chrono::milliseconds patience{30000};
+  /// Whether calls that may be done twice are repeated within `patience` after the connection to a server was lost:
+  /// transfers, sizes, truncation, sync, and reading names. With two copies they always are.
+  bool repeats = false;
 };
 
 /// What a client has done so far.
@@ -105,6 +108,7 @@ struct CheckReport {
   struct Data {
     std::uint32_t server = 0;
     FileId file = 0;
+    DataCopy copy = DataCopy::first;
   };
   /// How a name is made good.
   struct Repair {
@@ -124,9 +128,26 @@ struct CheckReport {
   std::string reason_to_keep_orphans() const;
 };
 
+/// A server that was out, and what was copied to it. It is in again unless there is a reason why it is not.
+struct FilledServer {
+  std::uint32_t server = 0;
+  std::uint64_t files = 0, bytes = 0;
+  std::string reason;
+  std::vector<FileId> unreadable;  ///< damaged files whose other copy is damaged too
+};
+
+/// A data file that is damaged, and where; no ranges: as a whole.
+struct DamagedCopy {
+  std::uint32_t server = 0;
+  DataCopy copy = DataCopy::first;
+  FileId file = 0;
+  std::vector<ByteRun> ranges;
+};
+
 /// Blocks of a data file that a server is to verify, and what it has found.
 struct VerifiedSlice {
   std::uint32_t server = 0;
+  DataCopy copy = DataCopy::first;
   VerifyRequest request;
   Verified found;
   std::string damage;  ///< why the file cannot be verified; empty if it was
@@ -140,9 +161,9 @@ struct VerifiedSlice {
 ///
 /// Every call is done by its deadline, or throws IoError, which names the server that failed and has its error number
 /// (ENOENT, ENOSPC …; ECONNRESET and ETIMEDOUT for servers that are gone). Such a server is connected to again by the
-/// next call that needs it. std::system_error (ENOMEM) where no memory can be had, or pinned, to pack into. InputError
-/// for what cannot be: lists of different lengths, malformed paths. Not for several threads at once; a process may have
-/// many clients.
+/// next call that needs it, or by the same one if it is repeated. std::system_error (ENOMEM) where no memory can be
+/// had, or pinned, to pack into. InputError for what cannot be: lists of different lengths, malformed paths. Not for
+/// several threads at once; a process may have many clients.
 class Client {
  public:
   /// Does not connect yet.
@@ -251,9 +272,15 @@ class Client {
   /// Of a report that has no reason to keep it.
   void remove_orphan(const CheckReport::Data& data);
   /// The next data files of a server after those before `cookie`, 0 at first.
-  DataPage list_data(std::uint32_t server, std::uint64_t cookie);
+  DataPage list_data(std::uint32_t server, std::uint64_t cookie, DataCopy copy = DataCopy::first);
   /// Has servers compare data with their checksums, all slices at the same time.
   void verify(std::span<VerifiedSlice> slices);
+
+  /// Of a volume with two copies: which servers are out. IoError.
+  ServerView view();
+  /// Copies to servers that are out what they have missed, and damaged data from the other copy, while the volume is in
+  /// use. A server with damaged data is out meanwhile, unless its neighbour is. IoError if server 0 does not answer.
+  std::vector<FilledServer> fill(std::span<const DamagedCopy> damaged = {});
 
   /// The program unmaps memory, or has done so: what a pin-down cache has to know unless it is watched.
   void invalidate(const Range& range);

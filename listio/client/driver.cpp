@@ -12,7 +12,7 @@ namespace strider::listio {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds grant_patience{10};
+constexpr milliseconds grant_patience{10}, probe_patience{2000};
 /// Tokens of puts and gets that belong to no call.
 constexpr std::uint64_t first_probe = std::uint64_t{1} << 63;
 
@@ -107,58 +107,77 @@ void Driver::ensure_up(std::uint32_t server, const Deadline& deadline) {
   }
 }
 
-void Driver::make_ready(std::uint32_t server) {
-  ensure_up(server, in(options_.patience));
+bool Driver::has_connected() const {
+  return std::ranges::any_of(links_, [](const auto& link) { return link->has_connected(); });
+}
+
+void Driver::make_ready(std::uint32_t server, const Deadline& deadline) {
+  ensure_up(server, deadline);
   links_[server]->pack_memory();
 }
 
 // --- operations ---
 
-std::unique_ptr<Operation> Driver::prepare(const char* what, const std::string& file) const {
+std::unique_ptr<Operation> Driver::prepare(const char* what, const std::string& file, milliseconds patience) const {
   auto operation = std::make_unique<Operation>();
   operation->what = what;
   operation->file = file;
   operation->looked_at = std::chrono::steady_clock::now();
-  operation->patience = options_.patience;
-  operation->deadline = in(operation->patience);
+  operation->patience = patience;
+  operation->deadline = operation->last = in(operation->patience);
   return operation;
 }
 
-void Driver::add(Operation& operation, std::uint32_t server, Request request) {
-  ensure_up(server, operation.deadline);
+void Driver::add(Operation& operation, const Place& place, Request request) {
+  ensure_up(place.server, operation.deadline);
   Call& call = operation.calls.emplace_back();
-  call.server = server;
+  call.server = place.server;
+  call.target = place.target;
   call.request = std::move(request);
 }
 
 std::unique_ptr<Operation> Driver::prepare(Direction direction, const File& file, std::span<const iovec> memory,
-                                           std::span<const ByteRun> runs) {
+                                           std::span<const ByteRun> runs, milliseconds patience, const Places& places) {
   const std::vector<Extent> pieces = match(as_runs(memory), runs);
-  auto operation = prepare(direction == Direction::write ? "write_list" : "read_list", file.path);
+  auto operation = prepare(direction == Direction::write ? "write_list" : "read_list", file.path, patience);
   const ServerLists lists = distribute(file.striping, pieces);
-  for (std::uint32_t server = 0; server < lists.servers(); ++server)
-    if (!lists.of(server).empty()) add_transfers(*operation, direction, file, server, lists.of(server));
+  for (std::uint32_t server = 0; server < lists.servers(); ++server) {
+    if (lists.of(server).empty()) continue;
+    if (!places) add_transfers(*operation, direction, file.id, {server, {}}, lists.of(server));
+    else
+      for (const Place& place : places(server)) add_transfers(*operation, direction, file.id, place, lists.of(server));
+  }
   choose_method(*operation, direction, memory);
   make_ready(*operation, memory);
   return operation;
 }
 
-void Driver::add_transfers(Operation& operation, Direction direction, const File& file, std::uint32_t server,
+std::unique_ptr<Operation> Driver::prepare(Direction direction, FileId file, const Place& place,
+                                           std::span<const iovec> memory, std::span<const ByteRun> runs) {
+  auto operation = prepare(direction == Direction::write ? "write_list" : "read_list", "");
+  add_transfers(*operation, direction, file, place, match(as_runs(memory), runs));
+  choose_method(*operation, direction, memory);
+  make_ready(*operation, memory);
+  return operation;
+}
+
+void Driver::add_transfers(Operation& operation, Direction direction, FileId file, const Place& place,
                            std::span<const Extent> pieces) {
-  ensure_up(server, operation.deadline);
-  const Welcome& welcome = links_[server]->welcome();
+  ensure_up(place.server, operation.deadline);
+  const Welcome& welcome = links_[place.server]->welcome();
   const Requests requests = split(pieces, {std::min(welcome.most_runs, options_.most_runs), welcome.buffer_bytes});
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Requests::Request part = requests[i];
     Call& call = operation.calls.emplace_back();
-    call.server = server;
+    call.server = place.server;
+    call.target = place.target;
     call.data = direction == Direction::write ? Call::Data::out : Call::Data::in;
     call.first_piece = operation.pieces.size();
     call.pieces = part.memory.size();
     call.bytes = part.bytes;
     for (const ByteRun& piece : part.memory)
       operation.pieces.push_back({reinterpret_cast<void*>(piece.offset), piece.length});
-    ReadRequest request{file.id, 0, {part.runs.begin(), part.runs.end()}};
+    ReadRequest request{file, 0, {part.runs.begin(), part.runs.end()}};
     if (direction == Direction::write) call.request = WriteRequest{std::move(request)};
     else call.request = std::move(request);
   }
@@ -269,13 +288,49 @@ void Driver::wait_for_buffers() {
 bool Driver::is_finished(Operation& operation) {
   if (operation.unfinished > 0 && operation.error)
     for (const auto& link : links_) link->drop_waiting(operation);
-  if (operation.unfinished > 0 && has_passed(operation.deadline)) end_late(operation);
+  if (operation.unfinished > 0 && has_passed(operation.deadline)) {
+    const auto late = late_servers(operation);
+    const auto lives = [&](std::uint32_t server) { return is_alive(server, operation.patience); };
+    if (!has_passed(operation.last) && std::ranges::all_of(late, lives))
+      operation.deadline = std::min(operation.last, in(operation.patience));
+    else if (operation.unfinished > 0) end_late(operation);
+  }
   return operation.unfinished == 0;
+}
+
+std::vector<std::uint32_t> Driver::late_servers(const Operation& operation) const {
+  std::vector<std::uint32_t> late;
+  for (const Call& call : operation.calls)
+    if (call.stage != Call::Stage::finished && std::ranges::find(late, call.server) == late.end())
+      late.push_back(call.server);
+  return late;
+}
+
+/// Whether a server has said something for so long, or does so when it is asked: its event loop answers at once.
+bool Driver::is_alive(std::uint32_t server, milliseconds silence) {
+  Link& link = *links_[server];
+  if (std::chrono::steady_clock::now() - link.heard() < silence) return true;
+  if (!link.is_up()) return false;
+  const auto probe = prepare("status", "", probe_patience);
+  Call& call = probe->calls.emplace_back();
+  call.server = server;
+  call.request = StatusRequest{};
+  call.operation = probe.get();
+  probe->unfinished = 1;
+  link.add_first(call);
+  link.drive();
+  while (probe->unfinished > 0 && !has_passed(probe->deadline)) turn(until(probe->deadline));
+  if (probe->unfinished == 0) return !probe->error;
+  link.break_off(ETIMEDOUT, "no answer within " + std::to_string(silence.count()) + " ms");
+  return false;
 }
 
 bool Driver::poll(Operation& operation) {
   const Deadline now = std::chrono::steady_clock::now();
-  if (now - operation.looked_at > std::chrono::seconds(1)) operation.deadline = in(operation.patience);
+  if (now - operation.looked_at > std::chrono::seconds(1)) {
+    operation.deadline = in(operation.patience);
+    operation.last = std::max(operation.last, operation.deadline);
+  }
   operation.looked_at = now;
   if (operation.unfinished > 0) turn(milliseconds(0));
   return is_finished(operation);
@@ -283,13 +338,8 @@ bool Driver::poll(Operation& operation) {
 
 void Driver::end_late(Operation& operation) {
   const std::string patience = std::to_string(operation.patience.count()) + " ms";
-  for (std::uint32_t server = 0; server < links_.size(); ++server) {
-    const auto is_late = [server](const Call& call) {
-      return call.server == server && call.stage != Call::Stage::finished;
-    };
-    if (std::any_of(operation.calls.begin(), operation.calls.end(), is_late))
-      links_[server]->break_off(ETIMEDOUT, links_[server]->what_is_late() + " within " + patience);
-  }
+  for (const std::uint32_t server : late_servers(operation))
+    links_[server]->break_off(ETIMEDOUT, links_[server]->what_is_late() + " within " + patience);
 }
 
 void Driver::finish(Operation& operation) {

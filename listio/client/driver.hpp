@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +11,14 @@
 #include "listio/client/link.hpp"
 
 namespace strider::listio {
+
+/// A data file of a server.
+struct Place {
+  std::uint32_t server = 0;
+  Target target;
+};
+/// Where the data of a file are that its striping has on `server`: in one place or two.
+using Places = std::function<std::vector<Place>(std::uint32_t server)>;
 
 /// What drives a client: the transport, a link to each server, the registration of the caller's memory, and the choice
 /// of the method. Turns lists into operations and operations into calls; the names of files are none of its business.
@@ -25,15 +34,30 @@ class Driver final : TransportEvents {
   const std::string& name(std::uint32_t server) const { return links_.at(server)->name(); }
   /// Which of the connections that were made to a server, from 1; 0: it is not connected to.
   std::uint64_t connection(std::uint32_t server) const { return links_.at(server)->connection(); }
+  /// Whether any server has ever let it in.
+  bool has_connected() const;
   /// Connects to a server unless that is done, and makes the memory to pack into. IoError.
-  void make_ready(std::uint32_t server);
+  void make_ready(std::uint32_t server) { make_ready(server, in(options_.patience)); }
+  void make_ready(std::uint32_t server, const Deadline& deadline);
 
-  /// An operation that moves a list. The servers are connected to, nothing is started.
+  /// An operation that moves a list. The servers are connected to, nothing is started. `places` are where the data are;
+  /// none: only on the servers that the striping names.
   std::unique_ptr<Operation> prepare(Direction direction, const File& file, std::span<const iovec> memory,
-                                     std::span<const ByteRun> runs);
+                                     std::span<const ByteRun> runs, std::chrono::milliseconds patience,
+                                     const Places& places = {});
+  /// Of a single data file: `runs` are its own.
+  std::unique_ptr<Operation> prepare(Direction direction, FileId file, const Place& place,
+                                     std::span<const iovec> memory, std::span<const ByteRun> runs);
   /// An operation of one request, to `server`; more may be added.
-  std::unique_ptr<Operation> prepare(const char* what, const std::string& file) const;
-  void add(Operation& operation, std::uint32_t server, Request request);
+  std::unique_ptr<Operation> prepare(const char* what, const std::string& file) const {
+    return prepare(what, file, options_.patience);
+  }
+  std::unique_ptr<Operation> prepare(const char* what, const std::string& file,
+                                     std::chrono::milliseconds patience) const;
+  void add(Operation& operation, std::uint32_t server, Request request) {
+    add(operation, Place{server, {}}, std::move(request));
+  }
+  void add(Operation& operation, const Place& place, Request request);
 
   void start(Operation& operation);
   /// Lets everything go on, until something has happened or `patience` is over.
@@ -67,7 +91,7 @@ class Driver final : TransportEvents {
   void ensure_up(std::uint32_t server, const Deadline& deadline);
   [[noreturn]] static void refuse(const Link& link, int error, const std::string& why);
 
-  void add_transfers(Operation& operation, Direction direction, const File& file, std::uint32_t server,
+  void add_transfers(Operation& operation, Direction direction, FileId file, const Place& place,
                      std::span<const Extent> pieces);
   void choose_method(Operation& operation, Direction direction, std::span<const iovec> memory);
   double registration_us(std::span<const iovec> pieces) const;
@@ -76,6 +100,8 @@ class Driver final : TransportEvents {
   void wait_for_buffers();
   bool is_finished(Operation& operation);
   void end_late(Operation& operation);
+  std::vector<std::uint32_t> late_servers(const Operation& operation) const;
+  bool is_alive(std::uint32_t server, std::chrono::milliseconds silence);
   void move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, Direction direction, std::size_t pieces,
                  std::size_t piece_bytes, Method method);
   void wait_for_probes(Link& link);

@@ -143,6 +143,7 @@ void Link::request_buffers(std::uint32_t buffers) {
 
 void Link::received(std::span<const std::byte> message) {
   ++messages_received_;
+  heard_ = std::chrono::steady_clock::now();
   bytes_received_ += message.size();
   const auto parsed = parse_server_message(message);
   if (const auto* const malformed = std::get_if<Malformed>(&parsed))
@@ -222,10 +223,9 @@ void Link::hear(const Reply& reply) {
 
 // --- calls ---
 
-void Link::add(Call& call) {
-  call.number = next_number_++;
-  waiting_.push_back(&call);
-}
+void Link::add(Call& call) { waiting_.push_back(&call); }
+
+void Link::add_first(Call& call) { waiting_.push_front(&call); }
 
 void Link::drive() {
   while (state_ == State::up && !waiting_.empty() && begun_.size() < welcome_.most_requests) {
@@ -266,6 +266,7 @@ void Link::drop_waiting(const Operation& operation) {
 }
 
 void Link::start(Call& call) {
+  call.number = next_number_++;
   begun_.emplace(call.number, &call);
   sending_.push_back(&call);
   if (call.data != Call::Data::none) {
@@ -342,6 +343,7 @@ void Link::unpack(const Call& call) {
 }
 
 void Link::completed(std::uint64_t token) {
+  heard_ = std::chrono::steady_clock::now();
   const auto found = begun_.find(token);
   if (found == begun_.end() || found->second->unfinished == 0) return;
   if (--found->second->unfinished == 0) moved(*found->second);
@@ -366,7 +368,7 @@ void Link::send_ready() {
     }
     call.stage = Call::Stage::asked;
     ++requests_;
-    transport_.send(*peer_, write_message(NumberedRequest{call.number, call.request}));
+    transport_.send(*peer_, write_message(NumberedRequest{call.number, call.request, call.target}));
   }
 }
 

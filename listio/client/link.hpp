@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "foundation/deadline.hpp"
 #include "listio/client/call.hpp"
 #include "listio/client/volume.hpp"
 #include "listio/protocol/parse.hpp"
@@ -46,6 +47,7 @@ class Link {
   bool is_up() const { return state_ == State::up; }
   /// Which of those that were up, from 1; 0 unless it is up.
   std::uint64_t connection() const { return is_up() ? connections_ : 0; }
+  bool has_connected() const { return connections_ > 0; }
   std::optional<Peer> peer() const { return peer_; }
   const Welcome& welcome() const { return welcome_; }
 
@@ -62,6 +64,10 @@ class Link {
 
   /// Puts a call behind those there are.
   void add(Call& call);
+  /// Before them.
+  void add_first(Call& call);
+  /// When the server last said something, or moved data.
+  Deadline heard() const { return heard_; }
   /// Starts what can be started.
   void drive();
   /// Forgets calls of an operation that has failed and whose turn has not come.
@@ -130,6 +136,7 @@ class Link {
   std::uint32_t requested_buffers_ = 0;   ///< and not granted yet
   bool borrows_ = false;                  ///< `borrow_buffer` found none, and is going to be called again
   std::unique_ptr<PackMemory> pack_memory_;
+  Deadline heard_{};
   std::uint64_t next_number_ = 1;
   std::uint64_t connections_ = 0;
   std::uint64_t requests_ = 0, messages_received_ = 0, bytes_received_ = 0;

@@ -71,16 +71,28 @@ std::unique_ptr<Operation> Locks::prepare(const File& file, std::uint64_t owner,
   const auto wait = std::clamp<milliseconds::rep>(longest.count(), 0, std::numeric_limits<std::uint32_t>::max());
   auto operation = driver_.prepare("lock", file.path);
   operation->patience += milliseconds(wait);
-  operation->deadline = in(operation->patience);
+  operation->deadline = operation->last = in(operation->patience);
   driver_.add(*operation, Client::lock_server(file),
               LockRequest{file.id, owner, kind, static_cast<std::uint32_t>(wait), {range}});
+  const std::uint32_t server = Client::lock_server(file);
+  if (kind != LockKind::none) owned_.insert_or_assign(file.id, Held{file, range, server, driver_.connection(server)});
   return operation;
 }
 
 bool Locks::is_held(LockId lock) const {
   const auto found = held_.find(lock);
-  return found != held_.end() &&
-         (found->second.hull.length == 0 || found->second.connection == driver_.connection(found->second.server));
+  return found != held_.end() && !is_lost(found->second);
+}
+
+bool Locks::is_lost(const Held& lock) const {
+  return lock.hull.length > 0 && lock.connection != driver_.connection(lock.server);
+}
+
+bool Locks::has_lost(FileId file) const {
+  const auto owned = owned_.find(file);
+  if (owned != owned_.end() && is_lost(owned->second)) return true;
+  return std::ranges::any_of(held_,
+                             [&](const auto& each) { return each.second.file.id == file && is_lost(each.second); });
 }
 
 void Locks::unlock(LockId lock) {

@@ -24,6 +24,8 @@ class Locks {
   std::unique_ptr<Operation> prepare(const File& file, std::uint64_t owner, LockKind kind, const ByteRun& range,
                                      std::chrono::milliseconds longest);
   bool is_held(LockId lock) const;
+  /// Whether a lock on the file was lost. Locks of owners count also when they were given up.
+  bool has_lost(FileId file) const;
 
  private:
   struct Held {
@@ -32,11 +34,13 @@ class Locks {
     std::uint32_t server = 0;
     std::uint64_t connection = 0;  ///< of those to the server: the lock ends with it
   };
+  bool is_lost(const Held& lock) const;
   void ask(const char* what, const Held& lock, LockRequest request);
 
   Driver& driver_;
   std::map<LockId, Held> held_;
   LockId next_ = 1;
+  std::map<FileId, Held> owned_;  ///< the last lock of an owner that was asked for on each file
 };
 
 }  // namespace strider::listio

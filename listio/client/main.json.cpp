@@ -25,8 +25,9 @@ constexpr const char* usage =
                                   copies, moves what has none to set-aside; removes data files without a name, unless
                                   something is damaged
   strider-listio scrub VOLUME [BYTES_PER_S]
-                                  has servers compare all data with their checksums, while the volume is in use; at most
-                                  so many bytes per second of each server. Prints a line of progress twice a second
+                                  copies to servers that are out what they have missed; then has servers compare all
+                                  data with their checksums, while the volume is in use; at most so many bytes per second
+                                  of each server. Prints a line of progress twice a second
   strider-listio remove VOLUME RUN
                                   removes the files and trees of a run that was killed, as check names it
   strider-listio registration DOMAIN...
@@ -40,9 +41,9 @@ constexpr std::chrono::milliseconds status_patience{5000};  // of each server: o
 
 int print_status(Client& client) {
   nlohmann::json servers = nlohmann::json::array();
-  bool all_answer = true;
+  bool all_answer = true, manager_answers = false;
   for (std::uint32_t number = 0; number < client.volume().servers.size(); ++number) {
-    nlohmann::json server{{"server", number}, {"address", client.volume().servers[number]}};
+    nlohmann::json server{{"server", number}, {"address", client.volume().servers[number]}, {"out", false}};
     try {
       const ServerStatus status = client.status(number);
       server.update({{"answers", true},
@@ -59,12 +60,15 @@ int print_status(Client& client) {
                      {"cells", status.cells},
                      {"locked_ranges", status.locked_ranges},
                      {"waiting_locks", status.waiting_locks}});
+      manager_answers |= number == 0;
     } catch (const IoError& error) {
       all_answer = false;
       server.update({{"answers", false}, {"error", error.what()}});
     }
     servers.push_back(std::move(server));
   }
+  if (client.volume().copies > 1 && manager_answers)
+    for (const std::uint32_t number : client.view().out) servers.at(number)["out"] = true;
   std::printf("%s\n", nlohmann::json{{"servers", servers}}.dump(1).c_str());
   return all_answer ? 0 : 1;
 }
@@ -133,27 +137,37 @@ int print_scrub(Client& client, const ScrubOptions& options) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   Clock::time_point next = begin;
-  const ScrubReport report = scrub(client, options, [&](const ScrubProgress& progress) {
+  const auto show = [&](const ScrubProgress& progress) {
     if (Clock::now() < next) return;
     next = Clock::now() + std::chrono::milliseconds(500);
     std::printf("%s\n", nlohmann::json{{"progress", json_of(progress)}}.dump().c_str());
     std::fflush(stdout);
-  });
+  };
+  const ScrubReport report = scrub(client, options, show);
+  nlohmann::json filled = nlohmann::json::array();
+  bool is_well = true;
+  for (const FilledServer& each : report.filled) {
+    filled.push_back({{"server", each.server}, {"files", each.files}, {"bytes", each.bytes}, {"reason", each.reason}});
+    is_well &= each.reason.empty();
+  }
   nlohmann::json found = nlohmann::json::array();
   for (const ScrubFinding& finding : report.findings) {
     nlohmann::json ranges = nlohmann::json::array();
     for (const ByteRun& range : finding.damaged) ranges.push_back({range.offset, range.length});
     found.push_back({{"server", finding.server},
                      {"file", finding.file},
+                     {"copy", finding.copy == DataCopy::first ? 1 : 2},
                      {"path", finding.path},
                      {"damaged", ranges},
-                     {"damage", finding.damage}});
+                     {"damage", finding.damage},
+                     {"repaired", finding.is_repaired}});
+    is_well &= finding.is_repaired;
   }
   const std::chrono::duration<double> elapsed = Clock::now() - begin;
   const nlohmann::json json{
-      {"verified", json_of(report.verified)}, {"elapsed_s", elapsed.count()}, {"findings", found}};
+      {"verified", json_of(report.verified)}, {"elapsed_s", elapsed.count()}, {"findings", found}, {"filled", filled}};
   std::printf("%s\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-  return found.empty() ? 0 : 1;
+  return is_well ? 0 : 1;
 }
 
 std::uint64_t rate_of(const std::string& text) {

@@ -30,11 +30,15 @@ void Removals::finish(const char* what, const std::string& path) {
   driver_.run(*sync);
   const std::uint64_t process = sync->calls.front().process;
   next_ = Clock::now() + std::max<Clock::duration>(shortest_pause, pause_to_sync * (Clock::now() - begin));
-  const auto operation = driver_.prepare(what, path);
-  for (const Removed& removed : gone)
-    for (std::uint32_t server = 0; server < servers_of(removed.orphan) && removed.process == process; ++server)
-      driver_.add(*operation, server, RemoveDataRequest{removed.orphan.file});
-  driver_.run(*operation);
+  copies_.repeat(what, path, [&](const Deadline& deadline) {
+    auto operation = copies_.prepare(what, path, deadline);
+    for (const Removed& removed : gone)
+      for (std::uint32_t server = 0; server < servers_of(removed.orphan) && removed.process == process; ++server)
+        for (const Place& place : copies_.to_change(server))
+          driver_.add(*operation, place, RemoveDataRequest{removed.orphan.file});
+    driver_.run(*operation);
+    return operation;
+  });
 }
 
 void Removals::finish_at_end() noexcept {

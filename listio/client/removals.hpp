@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "listio/client/copies.hpp"
 #include "listio/client/driver.hpp"
 #include "listio/protocol/messages.hpp"
 
@@ -24,7 +25,7 @@ class Removals {
     std::uint64_t process = 0;
   };
 
-  explicit Removals(Driver& driver) : driver_(driver) {}
+  Removals(Driver& driver, Copies& copies) : driver_(driver), copies_(copies) {}
 
   /// `what` is done with `path`: removes the data at once, or later. IoError.
   void add(const char* what, const std::string& path, const Removed& removed);
@@ -39,6 +40,7 @@ class Removals {
   std::uint32_t servers_of(const Orphan& orphan) const { return std::min(orphan.layout.servers, driver_.servers()); }
 
   Driver& driver_;
+  Copies& copies_;
   std::vector<Removed> waiting_;
   Clock::time_point next_{};  ///< when the next sync may be
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <tuple>
 
 #include "foundation/error.hpp"
 #include "listio/client/volume_check.hpp"
@@ -17,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 /// How far one server has come.
 struct Walk {
   std::uint32_t server = 0;
+  DataCopy copy = DataCopy::first;
   std::vector<DataPage::DataFile> files;
   std::size_t file = 0;
   std::uint64_t block = 0, bytes = 0;
@@ -30,10 +32,14 @@ class Scrub {
     blocks_ = options.bytes_per_s == 0
                   ? VerifyRequest::most_blocks
                   : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(slice, 1, VerifyRequest::most_blocks));
-    for (std::uint32_t server = 0; server < client.volume().servers.size(); ++server) walks_.push_back(list(server));
+    for (std::uint32_t server = 0; server < client.volume().servers.size(); ++server) {
+      walks_.push_back(list(server, DataCopy::first));
+      if (client.volume().copies > 1) walks_.push_back(list(server, DataCopy::second));
+    }
   }
 
-  ScrubReport run(const std::function<void(const ScrubProgress&)>& progress) {
+  ScrubReport run(std::vector<FilledServer> filled, const std::function<void(const ScrubProgress&)>& progress) {
+    report_.filled = std::move(filled);
     const Clock::time_point begin = Clock::now();
     for (std::vector<VerifiedSlice> slices = next(); !slices.empty(); slices = next()) {
       client_.verify(slices);
@@ -41,23 +47,23 @@ class Scrub {
       progress(report_.verified);
       pace(begin);
     }
+    if (client_.volume().copies > 1) repair();
     if (!findings_.empty()) find_names("");
     for (auto& [place, finding] : findings_) report_.findings.push_back(std::move(finding));
     return std::move(report_);
   }
 
  private:
-  using Place = std::pair<std::uint32_t, FileId>;
+  using Place = std::tuple<std::uint32_t, DataCopy, FileId>;
 
-  Walk list(std::uint32_t server) {
-    Walk walk;
-    walk.server = server;
+  Walk list(std::uint32_t server, DataCopy copy) {
+    Walk walk{server, copy, {}};
     std::uint64_t cookie = 0;
     do {
-      const DataPage page = client_.list_data(server, cookie);
+      const DataPage page = client_.list_data(server, cookie, copy);
       for (const DataPage::DataFile& file : page.files) {
         if (file.health == Health::sound) walk.files.push_back(file);
-        else finding(server, file.file).damage = problem_of(file);
+        else finding({server, copy, file.file}).damage = problem_of(file);
         if (file.health == Health::sound) report_.verified.all_bytes += file.bytes;
       }
       report_.verified.all_files += page.files.size();
@@ -71,18 +77,20 @@ class Scrub {
   std::vector<VerifiedSlice> next() const {
     std::vector<VerifiedSlice> slices;
     for (const Walk& walk : walks_)
-      if (!walk.is_over()) slices.push_back({walk.server, {walk.files[walk.file].file, walk.block, blocks_}, {}, {}});
+      if (!walk.is_over())
+        slices.push_back({walk.server, walk.copy, {walk.files[walk.file].file, walk.block, blocks_}, {}, {}});
     return slices;
   }
 
   void take(const VerifiedSlice& slice) {
-    Walk& walk = walks_[slice.server];
+    Walk& walk = *std::ranges::find_if(
+        walks_, [&](const Walk& each) { return each.server == slice.server && each.copy == slice.copy; });
     const auto& [file, first, blocks] = slice.request;
     walk.bytes += slice.found.bytes;
     report_.verified.bytes += slice.found.bytes;
-    if (!slice.damage.empty()) finding(slice.server, file).damage = slice.damage;
+    if (!slice.damage.empty()) finding({slice.server, slice.copy, file}).damage = slice.damage;
     if (!slice.found.damaged.empty()) {
-      std::vector<ByteRun>& all = finding(slice.server, file).damaged;
+      std::vector<ByteRun>& all = finding({slice.server, slice.copy, file}).damaged;
       all.insert(all.end(), slice.found.damaged.begin(), slice.found.damaged.end());
     }
     walk.block = first + blocks;
@@ -103,10 +111,25 @@ class Scrub {
                                   std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
   }
 
-  ScrubFinding& finding(std::uint32_t server, FileId file) {
-    ScrubFinding& found = findings_[{server, file}];
-    found.server = server;
-    found.file = file;
+  /// From the other copies, before ranges are those of files.
+  void repair() {
+    std::vector<DamagedCopy> damaged;
+    for (const auto& [place, found] : findings_) {
+      const bool is_whole = !found.damage.empty();
+      damaged.push_back({found.server, found.copy, found.file, is_whole ? std::vector<ByteRun>{} : found.damaged});
+    }
+    if (damaged.empty()) return;
+    for (FilledServer& filled : client_.fill(damaged)) {
+      for (auto& [place, found] : findings_)
+        if (found.server == filled.server && filled.reason.empty())
+          found.is_repaired = std::ranges::find(filled.unreadable, found.file) == filled.unreadable.end();
+      report_.filled.push_back(std::move(filled));
+    }
+  }
+
+  ScrubFinding& finding(const Place& place) {
+    ScrubFinding& found = findings_[place];
+    std::tie(found.server, found.copy, found.file) = place;
     return found;
   }
 
@@ -120,12 +143,15 @@ class Scrub {
 
   void find_name(const std::string& path) try {
     const File file = client_.open(path);
-    for (std::uint32_t server = 0; server < file.striping.servers(); ++server) {
-      const auto found = findings_.find({server, file.id});
-      if (found == findings_.end()) continue;
-      found->second.path = path;
-      found->second.damaged = in_file(file, server, found->second.damaged);
-    }
+    const auto servers = static_cast<std::uint32_t>(client_.volume().servers.size());
+    for (std::uint32_t server = 0; server < file.striping.servers(); ++server)
+      for (const Place& place :
+           {Place{server, DataCopy::first, file.id}, Place{(server + 1) % servers, DataCopy::second, file.id}}) {
+        const auto found = findings_.find(place);
+        if (found == findings_.end()) continue;
+        found->second.path = path;
+        found->second.damaged = in_file(file, server, found->second.damaged);
+      }
   } catch (const IoError&) {
     // Removed meanwhile, or a damaged entry, which `check` reports.
   }
@@ -156,10 +182,12 @@ class Scrub {
 
 ScrubReport scrub(Client& client, const ScrubOptions& options,
                   const std::function<void(const ScrubProgress&)>& progress) {
+  if (client.volume().checksums == "off" && client.volume().copies > 1) return {{}, {}, client.fill()};
   if (client.volume().checksums == "off")
     throw InputError("checksums", "the volume has no checksums",
                      "make a new volume with --checksums crc32c, and copy the files to it");
-  return Scrub(client, options).run(progress);
+  std::vector<FilledServer> filled = client.fill();
+  return Scrub(client, options).run(std::move(filled), progress);
 }
 
 }  // namespace strider::listio

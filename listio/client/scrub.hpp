@@ -22,19 +22,23 @@ struct ScrubProgress {
 struct ScrubFinding {
   std::uint32_t server = 0;
   FileId file = 0;
+  DataCopy copy = DataCopy::first;
   std::string path;              ///< of its file; empty if no name leads to it
   std::vector<ByteRun> damaged;  ///< bytes of the file, or of the data file if it has no name
   std::string damage;            ///< of the data file as a whole, where there is such
+  bool is_repaired = false;      ///< from the other copy
 };
 
 struct ScrubReport {
   ScrubProgress verified;
   std::vector<ScrubFinding> findings;
+  std::vector<FilledServer> filled;  ///< before, and to repair what was found
 };
 
 /// Has all servers of a volume compare their data files with the checksums, while others use the volume: each server a
-/// slice at a time. `progress` is called after each round of slices. InputError for a volume without checksums; IoError
-/// if a server does not answer.
+/// slice at a time. `progress` is called after each round of slices. With two copies, fills servers that are out first,
+/// and repairs what it has found from the other copy. InputError for a volume without checksums and a second copy;
+/// IoError if a server does not answer.
 ScrubReport scrub(Client& client, const ScrubOptions& options,
                   const std::function<void(const ScrubProgress&)>& progress);
 

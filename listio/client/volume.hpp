@@ -16,6 +16,7 @@ struct Volume {
   std::uint64_t server_bytes_per_s = 0;  ///< what each server moves at most; 0: no limit
   Secret secret{};
   VolumeState state{};
+  std::uint32_t copies = 1;       ///< of data files: of 2 the second one is on the next server
   std::string checksums = "off";  ///< of data files, as the servers have been told: crc32c or off
 };
 

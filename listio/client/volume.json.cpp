@@ -42,6 +42,9 @@ Volume read_volume(const std::string& path) {
     if (json.contains("id")) volume.state.id = volume_id_of(json.at("id").get<std::string>());
     volume.state.epoch = json.value("epoch", std::uint64_t{0});
     volume.checksums = json.value("checksums", volume.checksums);
+    volume.copies = json.value("copies", volume.copies);
+    if (volume.copies != 1 && (volume.copies != 2 || volume.servers.size() < 2))
+      refuse(path, "names " + std::to_string(volume.copies) + " copies of the data");
     if (volume.servers.empty()) refuse(path, "names no servers");
     return volume;
   } catch (const nlohmann::json::parse_error& error) {
@@ -61,7 +64,8 @@ void write_volume(const std::string& path, const Volume& volume) {
                             {"secret", to_hex(volume.secret)},
                             {"id", to_hex(volume.state.id)},
                             {"epoch", volume.state.epoch},
-                            {"checksums", volume.checksums}};
+                            {"checksums", volume.checksums},
+                            {"copies", volume.copies}};
   const std::string text = json.dump(1) + "\n", fresh = path + ".new";
   ::unlink(fresh.c_str());
   Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));

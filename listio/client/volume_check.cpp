@@ -33,11 +33,12 @@ struct Many {
 /// and the manager counts those.
 class Pass {
  public:
-  explicit Pass(Driver& driver) : driver_(driver), data_(driver.servers()) {}
+  explicit Pass(Driver& driver) : driver_(driver), data_(driver.servers()), second_(driver.servers()) {}
 
   CheckReport run() {
     const auto before = ask<NamesState>(driver_, what, "", NamesStateRequest{});
     for (std::uint32_t server = 0; server < data_.size(); ++server) list_data(server);
+    for (std::uint32_t server = 0; server < data_.size() && driver_.volume().copies > 1; ++server) list_second(server);
     list_copies();
     walk();
     for (const FileId file : copies_)
@@ -54,17 +55,37 @@ class Pass {
 
  private:
   template <typename Request, typename Use>
-  void for_each_page(std::uint32_t server, const Use& use) {
+  void for_each_page(const Place& place, const Use& use) {
     std::uint64_t cookie = 0;
     do {
-      const auto page = ask<DataPage>(driver_, what, "", Request{cookie}, server);
+      const auto page = ask_at<DataPage>(place, Request{cookie});
       for (const auto& each : page.files) use(each);
       cookie = page.cookie;
     } while (cookie != 0);
   }
 
+  template <typename Body>
+  Body ask_at(const Place& place, Request request) {
+    const auto operation = driver_.prepare(what, "");
+    driver_.add(*operation, place, std::move(request));
+    driver_.run(*operation);
+    return body_of<Body>(operation->calls.front());
+  }
+
+  /// Copies of the data of this server, which the next one has.
+  Place second_of(std::uint32_t server) const {
+    return {static_cast<std::uint32_t>((server + 1) % data_.size()), {DataCopy::second, false, 0}};
+  }
+  void list_second(std::uint32_t server) {
+    for_each_page<ListDataRequest>(second_of(server), [&](const DataPage::DataFile& each) {
+      second_[server].emplace(each.file, each);
+      ++report_.data_files;
+      report_.bytes += each.bytes;
+    });
+  }
+
   void list_data(std::uint32_t server) {
-    for_each_page<ListDataRequest>(server, [&](const DataPage::DataFile& each) {
+    for_each_page<ListDataRequest>({server, {}}, [&](const DataPage::DataFile& each) {
       data_[server].emplace(each.file, each);
       ++report_.data_files;
       report_.bytes += each.bytes;
@@ -72,7 +93,7 @@ class Pass {
   }
 
   void list_copies() {
-    for_each_page<ListCopiesRequest>(0, [&](const DataPage::DataFile& each) { copies_.push_back(each.file); });
+    for_each_page<ListCopiesRequest>({0, {}}, [&](const DataPage::DataFile& each) { copies_.push_back(each.file); });
   }
 
   void walk() {
@@ -145,6 +166,15 @@ class Pass {
       if (!problem.empty()) report_.problems.push_back(path + ": server " + std::to_string(server) + ": " + problem);
       data_[server].erase(found);
     }
+    for (std::uint32_t server = 0; server < entry.layout.servers; ++server) {
+      const auto found = second_[server].find(entry.file);
+      if (found == second_[server].end()) continue;
+      const std::string problem = problem_of(found->second);
+      if (!problem.empty())
+        report_.problems.push_back(path + ": server " + std::to_string(second_of(server).server) +
+                                   ": of the second copy, " + problem);
+      second_[server].erase(found);
+    }
     try {
       Striping(entry.layout.servers, entry.layout.strip_bytes, entry.layout.first).file_bytes(sizes);
     } catch (const InputError& error) {
@@ -189,20 +219,22 @@ class Pass {
   }
 
   void find_orphans() {
-    std::map<FileId, std::vector<std::uint32_t>> left;
-    for (std::uint32_t server = 0; server < data_.size(); ++server)
-      for (const auto& [file, found] : data_[server]) left[file].push_back(server);
-    for (const auto& [file, servers] : left) {
+    std::map<FileId, std::vector<Place>> left;
+    for (std::uint32_t server = 0; server < data_.size(); ++server) {
+      for (const auto& [file, found] : data_[server]) left[file].push_back({server, {}});
+      for (const auto& [file, found] : second_[server]) left[file].push_back(second_of(server));
+    }
+    for (const auto& [file, places] : left) {
       if (ask<CopyCheck>(driver_, what, "", CheckCopyRequest{file}).state != CopyState::missing) continue;
-      for (const std::uint32_t server : servers)
-        if (is_left(server, file)) report_.orphans.push_back({server, file});
+      for (const Place& place : places)
+        if (is_left(place, file)) report_.orphans.push_back({place.server, file, place.target.copy});
     }
   }
 
   /// Whether the client that removed the name has not removed the data since.
-  bool is_left(std::uint32_t server, FileId file) {
+  bool is_left(const Place& place, FileId file) {
     try {
-      const auto stat = ask<DataStat>(driver_, what, "", DataStatRequest{file}, server);
+      const auto stat = ask_at<DataStat>(place, DataStatRequest{file});
       return stat.bytes > 0 || stat.modified_ns != 0;
     } catch (const IoError& error) {
       if (error.details().error_number != EIO) throw;
@@ -220,7 +252,8 @@ class Pass {
   }
 
   Driver& driver_;
-  std::vector<std::map<FileId, DataPage::DataFile>> data_;  ///< data files that no name claims, by server
+  std::vector<std::map<FileId, DataPage::DataFile>> data_;    ///< data files that no name claims, by server
+  std::vector<std::map<FileId, DataPage::DataFile>> second_;  ///< their copies, by the server of the first one
   std::vector<FileId> copies_;
   std::unordered_set<FileId> named_;
   std::vector<DamagedEntry> damaged_;

@@ -29,7 +29,8 @@ namespace {
 constexpr const char* usage =
     R"(strider-listio-mount: mounts a list-I/O volume on a directory, by FUSE.
 
-  strider-listio-mount VOLUME DIR [--cache] [--allow-other] [--servers N] [--until signal|input-ends]
+  strider-listio-mount VOLUME DIR [--cache] [--allow-other] [--servers N] [--patience SECONDS]
+                       [--until signal|input-ends]
 
 VOLUME is the file that was written when the volume was started, DIR an empty directory.
 
@@ -37,12 +38,16 @@ VOLUME is the file that was written when the volume was started, DIR an empty di
                   to the servers
   --allow-other   let other users use the mount
   --servers N     stripe new files over N servers; 0: all (0)
+  --patience SECONDS
+                  wait so long for a server that does not answer or was lost (30)
   --until signal|input-ends
                   input-ends: unmount also at the end of standard input, for example when the parent process ends
 
 Prints one line when it is ready:  ready {"pid": 4711}
 and serves until SIGTERM, SIGINT or `fusermount3 -u DIR`. Exit codes: 0 unmounted, 2 bad arguments, 3 could not be done.
 )";
+
+constexpr std::uint32_t most_patience_s = 86400;
 
 /// What ends a mount.
 enum class Until { signal, input_ends };
@@ -52,6 +57,7 @@ struct Arguments {
   Caching caching = Caching::none;
   bool allows_others = false;
   std::uint32_t servers = 0;  ///< over which new files are striped; 0: all
+  std::uint32_t patience_s = 30;
   Until until = Until::signal;
 };
 
@@ -60,7 +66,9 @@ bool read_value(const std::string& option, const std::string& text, Arguments& f
     found.until = text == "signal" ? Until::signal : Until::input_ends;
     return text == "signal" || text == "input-ends";
   }
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), found.servers);
+  std::uint32_t& number = option == "--patience" ? found.patience_s : found.servers;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (found.patience_s == 0 || found.patience_s > most_patience_s) return false;
   return read.ec == std::errc() && read.ptr == text.data() + text.size();
 }
 
@@ -70,7 +78,7 @@ bool read_arguments(const std::vector<std::string>& words, Arguments& found) {
     const std::string& word = words[i];
     if (word == "--cache") found.caching = Caching::until_open;
     else if (word == "--allow-other") found.allows_others = true;
-    else if (word == "--servers" || word == "--until") {
+    else if (word == "--servers" || word == "--patience" || word == "--until") {
       if (i + 1 == words.size() || !read_value(word, words[++i], found)) return false;
     } else if (word.starts_with("--")) return false;
     else paths.push_back(word);
@@ -159,7 +167,10 @@ int run(const std::vector<std::string>& words) {
     return 2;
   }
   try {
-    Client client(read_volume(arguments.volume));
+    ClientOptions options;
+    options.repeats = true;
+    options.patience = std::chrono::seconds(arguments.patience_s);
+    Client client(read_volume(arguments.volume), options);
     client.connect();
     const std::size_t servers = client.volume().servers.size();
     if (arguments.servers > servers)

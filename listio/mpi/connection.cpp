@@ -44,6 +44,7 @@ ClientOptions options_of(const Hints& hints) {
   options.registration = hints.registration;
   if (hints.registration != "none") options.registrar.strategy = strategy_of(hints.strategy);
   options.patience = hints.timeout;
+  options.repeats = true;
   return options;
 }
 

@@ -17,4 +17,8 @@ enum class MessageKind : std::uint32_t {
   first_request = 16,
 };
 
+/// After the number of each request: which data file it is for, and whether the numbers of a view and of a fill
+/// follow.
+inline constexpr std::uint32_t flag_second = 1, flag_alone = 2, flag_view = 4, flag_fill = 8;
+
 }  // namespace strider::listio

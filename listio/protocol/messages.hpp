@@ -14,7 +14,7 @@
 namespace strider::listio {
 
 /// Of the protocol in docs/listio-protocol.md. Client and server have to have the same.
-inline constexpr std::uint32_t protocol_version = 6;
+inline constexpr std::uint32_t protocol_version = 7;
 
 /// A random number, and a code (HMAC-SHA256) that only who knows the volume's secret can compute.
 using Nonce = std::array<std::byte, 32>;
@@ -220,16 +220,75 @@ struct VerifyRequest {
   std::uint32_t blocks = 0;
 };
 
+// Of volumes with two copies: the data file of each server has a copy on the next server. Server 0 keeps which servers
+// are out: they may have missed changes, and nobody reads or changes their data until they are filled again.
+
+/// For a while, which servers are out. Refused with EAGAIN while that changes, with EBUSY if `suspect` must stay.
+struct LeaseRequest {
+  static constexpr std::uint32_t no_server = ~std::uint32_t{0};
+  std::uint32_t suspect = no_server;  ///< does not answer: it is to be out
+  std::uint64_t view = 0;             ///< that the client had then
+};
+/// From now on `fill` alone fills `server`, which is out in `view`: this server, or its neighbour, which has what the
+/// other one has missed. The server itself refuses changes of this view and earlier ones with ESTALE.
+struct StartFillRequest {
+  std::uint64_t fill = 0;  ///< a random number
+  std::uint32_t server = 0;
+  std::uint64_t view = 0;
+};
+/// The files of which the other copy has missed changes, after `cookie`: all, or those with changes that were not taken
+/// yet.
+struct ListMissedRequest {
+  std::uint64_t cookie = 0;
+  bool changed = false;
+};
+/// The bytes that the other copy of a file has missed since the last such request of this fill: of the first one all.
+struct TakeMissedRequest {
+  FileId file = 0;
+};
+/// The other copies have missed nothing any more. EAGAIN, and nothing is forgotten, if something was not taken.
+struct ForgetMissedRequest {};
+/// The other copy of a file is to be filled as if it had missed all of it.
+struct MarkMissedRequest {
+  FileId file = 0;
+};
+/// Ends all leases, so that nobody changes data, for `most_pause` at most. Refused with EAGAIN until that is so.
+struct PauseRequest {
+  std::uint64_t fill = 0;
+  std::uint32_t server = 0;  ///< that is to be in
+};
+/// The server has missed nothing any more: it is in, and the pause ends. Refused with EAGAIN if there is no such pause.
+struct AdmitRequest {
+  std::uint64_t fill = 0;
+  std::uint32_t server = 0;
+};
+
 using Request =
     std::variant<ReadRequest, WriteRequest, SyncRequest, DataStatRequest, TruncateRequest, RemoveDataRequest,
                  OpenRequest, StatRequest, UnlinkRequest, RenameRequest, MakeDirectoryRequest, RemoveDirectoryRequest,
                  ListRequest, ListDataRequest, StatusRequest, SyncNamesRequest, SetEntryRequest, SetDataTimeRequest,
                  MakeLinkRequest, ReadLinkRequest, MakeCellRequest, AddToCellRequest, SetCellRequest, FreeCellRequest,
                  LockRequest, FindLockRequest, CancelLockRequest, CheckEntryRequest, ListCopiesRequest,
-                 CheckCopyRequest, NamesStateRequest, RepairNameRequest, VerifyRequest>;
+                 CheckCopyRequest, NamesStateRequest, RepairNameRequest, VerifyRequest, LeaseRequest, StartFillRequest,
+                 ListMissedRequest, TakeMissedRequest, ForgetMissedRequest, PauseRequest, AdmitRequest,
+                 MarkMissedRequest>;
+
+/// Of two copies of a data file, the one that its own server keeps, or the one on the next server.
+enum class DataCopy : std::uint32_t { first = 0, second = 1 };
+
+/// Which data file of the server a request is for.
+struct Target {
+  DataCopy copy = DataCopy::first;
+  bool alone = false;      ///< the server of the other copy is out, and misses this change
+  std::uint64_t view = 0;  ///< of the client; 0: with one copy
+  std::uint64_t fill = 0;  ///< of requests that fill a copy: as in `StartFillRequest`
+  bool operator==(const Target&) const = default;
+};
+
 struct NumberedRequest {
   std::uint64_t number = 0;
   Request request;
+  Target target{};
 };
 /// The client wants so many more of its communication buffers.
 struct BufferRequest {
@@ -376,6 +435,17 @@ struct Verified {
   std::uint64_t bytes = 0;       ///< that were verified
   std::vector<ByteRun> damaged;  ///< in increasing order
 };
+/// To lease.
+struct ServerView {
+  std::uint64_t number = 0;        ///< one more with each change
+  std::uint32_t term_ms = 0;       ///< how long it stays as it is, from the request on
+  std::vector<std::uint32_t> out;  ///< servers, in increasing order
+  bool operator==(const ServerView&) const = default;
+};
+/// To take missed.
+struct Missed {
+  std::vector<ByteRun> runs;  ///< in increasing order
+};
 struct ServerStatus {
   std::uint64_t clients = 0, buffer_bytes = 0;  ///< now
   std::uint64_t requests = 0, refused = 0, read_bytes = 0, written_bytes = 0;
@@ -401,6 +471,8 @@ std::vector<std::byte> write_body(const CopyCheck& body);
 std::vector<std::byte> write_body(const NamesState& body);
 std::vector<std::byte> write_body(const DataPage& body);
 std::vector<std::byte> write_body(const Verified& body);
+std::vector<std::byte> write_body(const ServerView& body);
+std::vector<std::byte> write_body(const Missed& body);
 std::vector<std::byte> write_body(const ServerStatus& body);
 
 }  // namespace strider::listio

@@ -217,6 +217,55 @@ Fault take(ByteReader& in, VerifyRequest& request, const ProtocolLimits&) {
   return fault;
 }
 
+Fault take(ByteReader& in, LeaseRequest& request, const ProtocolLimits&) {
+  request.suspect = in.number<std::uint32_t>();
+  request.view = in.number<std::uint64_t>();
+  return {};
+}
+Fault take_fill(ByteReader& in, std::uint64_t& fill) {
+  fill = in.number<std::uint64_t>();
+  if (fill == 0) return "fill number 0 is not valid";
+  return {};
+}
+Fault take(ByteReader& in, StartFillRequest& request, const ProtocolLimits&) {
+  Fault fault = take_fill(in, request.fill);
+  request.server = in.number<std::uint32_t>();
+  request.view = in.number<std::uint64_t>();
+  return fault;
+}
+Fault take(ByteReader& in, ListMissedRequest& request, const ProtocolLimits&) {
+  request.cookie = in.number<std::uint64_t>();
+  const auto changed = in.number<std::uint32_t>();
+  if (changed > 1) return "neither all missed files nor the changed ones";
+  request.changed = changed == 1;
+  return {};
+}
+Fault take(ByteReader& in, TakeMissedRequest& request, const ProtocolLimits&) { return take(in, request.file); }
+Fault take(ByteReader&, ForgetMissedRequest&, const ProtocolLimits&) { return {}; }
+Fault take(ByteReader& in, MarkMissedRequest& request, const ProtocolLimits&) { return take(in, request.file); }
+Fault take(ByteReader& in, PauseRequest& request, const ProtocolLimits&) {
+  Fault fault = take_fill(in, request.fill);
+  request.server = in.number<std::uint32_t>();
+  return fault;
+}
+Fault take(ByteReader& in, AdmitRequest& request, const ProtocolLimits&) {
+  Fault fault = take_fill(in, request.fill);
+  request.server = in.number<std::uint32_t>();
+  return fault;
+}
+
+Fault take(ByteReader& in, Target& target) {
+  const auto flags = in.number<std::uint32_t>();
+  if (flags > (flag_second | flag_alone | flag_view | flag_fill)) return "an unknown target";
+  target.copy = (flags & flag_second) != 0 ? DataCopy::second : DataCopy::first;
+  target.alone = (flags & flag_alone) != 0;
+  if ((flags & flag_view) != 0) {
+    target.view = in.number<std::uint64_t>();
+    if (target.view == 0) return "view number 0 is not valid";
+  }
+  return (flags & flag_fill) != 0 ? take_fill(in, target.fill) : Fault{};
+}
+
 /// The request that is number `index` in the variant.
 template <std::size_t candidate = 0>
 Fault take(ByteReader& in, std::size_t index, Request& request, const ProtocolLimits& limits) {
@@ -278,6 +327,7 @@ std::variant<ClientMessage, Malformed> parse_client_message(std::span<const std:
   if (kind < first) return Malformed{"an unknown message"};
   NumberedRequest numbered;
   numbered.number = in.number<std::uint64_t>();
+  if (Fault fault = take(in, numbered.target)) return Malformed{*std::move(fault)};
   if (Fault fault = take(in, kind - first, numbered.request, limits)) return Malformed{*std::move(fault)};
   return finish<ClientMessage>(in, std::move(numbered));
 }
@@ -448,6 +498,26 @@ bool parse_body(std::span<const std::byte> bytes, Verified& body) {
     body.damaged.push_back(range);
   }
   return in.complete() && body.damaged.size() == count;
+}
+
+bool parse_body(std::span<const std::byte> bytes, ServerView& body) {
+  ByteReader in(bytes);
+  body.number = in.number<std::uint64_t>();
+  body.term_ms = in.number<std::uint32_t>();
+  const auto count = in.number<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count && !in.rest().empty(); ++i) body.out.push_back(in.number<std::uint32_t>());
+  return in.complete() && body.out.size() == count;
+}
+
+bool parse_body(std::span<const std::byte> bytes, Missed& body) {
+  ByteReader in(bytes);
+  const auto count = in.number<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count && !in.rest().empty(); ++i) {
+    ByteRun run;
+    if (take_range(in, run)) return false;
+    body.runs.push_back(run);
+  }
+  return in.complete() && body.runs.size() == count;
 }
 
 bool parse_body(std::span<const std::byte> bytes, ServerStatus& body) {

@@ -49,6 +49,8 @@ bool parse_body(std::span<const std::byte> bytes, CopyCheck& body);
 bool parse_body(std::span<const std::byte> bytes, NamesState& body);
 bool parse_body(std::span<const std::byte> bytes, DataPage& body);
 bool parse_body(std::span<const std::byte> bytes, Verified& body);
+bool parse_body(std::span<const std::byte> bytes, ServerView& body);
+bool parse_body(std::span<const std::byte> bytes, Missed& body);
 bool parse_body(std::span<const std::byte> bytes, ServerStatus& body);
 
 /// Whether a text can be that of a symbolic link: 1 … 4095 bytes, no byte 0.

@@ -74,6 +74,29 @@ void put(ByteWriter& out, const VerifyRequest& request) {
   out.number(request.file).number(request.first).number(request.blocks);
 }
 
+void put(ByteWriter& out, const LeaseRequest& request) { out.number(request.suspect).number(request.view); }
+void put(ByteWriter& out, const StartFillRequest& request) {
+  out.number(request.fill).number(request.server).number(request.view);
+}
+void put(ByteWriter& out, const ListMissedRequest& request) {
+  out.number(request.cookie).number(std::uint32_t{request.changed});
+}
+void put(ByteWriter& out, const TakeMissedRequest& request) { out.number(request.file); }
+void put(ByteWriter&, const ForgetMissedRequest&) {}
+void put(ByteWriter& out, const MarkMissedRequest& request) { out.number(request.file); }
+void put(ByteWriter& out, const PauseRequest& request) { out.number(request.fill).number(request.server); }
+void put(ByteWriter& out, const AdmitRequest& request) { out.number(request.fill).number(request.server); }
+
+void put(ByteWriter& out, const Target& target) {
+  std::uint32_t flags = static_cast<std::uint32_t>(target.copy);
+  if (target.alone) flags |= flag_alone;
+  if (target.view != 0) flags |= flag_view;
+  if (target.fill != 0) flags |= flag_fill;
+  out.number(flags);
+  if (target.view != 0) out.number(target.view);
+  if (target.fill != 0) out.number(target.fill);
+}
+
 void put(ByteWriter& out, const Hello& hello) {
   out.number(static_cast<std::uint32_t>(MessageKind::hello)).number(hello.version).number(hello.server);
   out.raw(hello.nonce).number(hello.client).number(hello.patience_ms).text(hello.name);
@@ -90,6 +113,7 @@ void put(ByteWriter& out, const Release& release) {
 void put(ByteWriter& out, const NumberedRequest& numbered) {
   const auto first = static_cast<std::uint32_t>(MessageKind::first_request);
   out.number(first + static_cast<std::uint32_t>(numbered.request.index())).number(numbered.number);
+  put(out, numbered.target);
   std::visit([&out](const auto& request) { put(out, request); }, numbered.request);
 }
 
@@ -199,6 +223,20 @@ std::vector<std::byte> write_body(const Verified& body) {
   ByteWriter out;
   out.number(body.end_block).number(body.bytes).number(static_cast<std::uint32_t>(body.damaged.size()));
   for (const ByteRun& range : body.damaged) out.number(range.offset).number(range.length);
+  return out.take();
+}
+
+std::vector<std::byte> write_body(const ServerView& body) {
+  ByteWriter out;
+  out.number(body.number).number(body.term_ms).number(static_cast<std::uint32_t>(body.out.size()));
+  for (const std::uint32_t server : body.out) out.number(server);
+  return out.take();
+}
+
+std::vector<std::byte> write_body(const Missed& body) {
+  ByteWriter out;
+  out.number(static_cast<std::uint32_t>(body.runs.size()));
+  for (const ByteRun& run : body.runs) out.number(run.offset).number(run.length);
   return out.take();
 }
 

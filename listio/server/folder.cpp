@@ -47,7 +47,7 @@ std::string text_of(const Label& label) {
   std::string text = "strider-listio-server 2 volume " + to_hex(label.volume.id) + " epoch " +
                      std::to_string(label.volume.epoch) + " number " + std::to_string(label.number) + " servers " +
                      std::to_string(label.servers) + (label.checksums == Checksums::crc32c ? " checksums crc32c" : "") +
-                     " crc32c ";
+                     (label.copies > 1 ? " copies " + std::to_string(label.copies) : "") + " crc32c ";
   std::array<char, 16> sum{};
   std::snprintf(sum.data(), sum.size(), "%08x\n", crc32c(std::as_bytes(std::span(text))));
   return text + sum.data();
@@ -75,6 +75,7 @@ std::optional<Label> label_of(const std::string& text, const VolumeState& of_old
     return {};
   label.volume = {volume_id_of(id.data()), epoch};
   if (text.find(" checksums crc32c ") != std::string::npos) label.checksums = Checksums::crc32c;
+  if (text.find(" copies 2 ") != std::string::npos) label.copies = 2;
   return text == text_of(label) ? std::optional(label) : std::nullopt;
 }
 
@@ -145,6 +146,9 @@ void ServerFolder::check(const std::string& text, const Label& wanted, Folder fo
     refuse(path_,
            std::string("has data with checksums ") + name_of(found->checksums) + ", not " + name_of(wanted.checksums),
            std::string("start its server with --checksums ") + name_of(found->checksums));
+  if (found->copies != wanted.copies && !is_new)
+    refuse(path_, "has data in " + std::to_string(found->copies) + " copies, not in " + std::to_string(wanted.copies),
+           "start its server with --copies " + std::to_string(found->copies));
   if (!follows(wanted.volume, found->volume))
     refuse(path_,
            "is in the state of start " + std::to_string(found->volume.epoch) + " of the volume, whose last start was " +
@@ -153,7 +157,7 @@ void ServerFolder::check(const std::string& text, const Label& wanted, Folder fo
 }
 
 bool ServerFolder::is_unused() const {
-  return std::ranges::all_of(std::array{"data", "names", "sums"},
+  return std::ranges::all_of(std::array{"data", "names", "sums", "second/data", "second/sums"},
                              [&](const char* name) { return is_empty(folder_.get(), name); });
 }
 

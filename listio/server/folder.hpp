@@ -19,6 +19,7 @@ struct Label {
   VolumeState volume;
   std::uint32_t number = 0, servers = 1;
   Checksums checksums = Checksums::off;
+  std::uint32_t copies = 1;
   bool operator==(const Label&) const = default;
 };
 

@@ -23,6 +23,7 @@
 #include "listio/server/serving.hpp"
 #include "listio/server/session.hpp"
 #include "listio/server/stand_in.hpp"
+#include "listio/server/stores.hpp"
 #include "listio/server/window.hpp"
 #include "listio/server/worker_pool.hpp"
 
@@ -54,6 +55,13 @@ void check(const ServerOptions& options) {
     refuse("threads", "the number of threads or of requests is 0", "allow at least one of each");
 }
 
+void check_copies(const ServerOptions& options) {
+  if (options.copies == 1 || (options.copies == 2 && options.servers > 1)) return;
+  throw InputError("copies",
+                   std::to_string(options.copies) + " copies on " + std::to_string(options.servers) + " servers",
+                   "choose 1 copy, or 2 copies on two servers or more");
+}
+
 /// What a request moves between the client's buffers and files.
 std::uint64_t bytes_of(const Request& request) {
   const auto* moving = std::get_if<ReadRequest>(&request);
@@ -62,6 +70,13 @@ std::uint64_t bytes_of(const Request& request) {
   if (moving != nullptr)
     for (const ByteRun& run : moving->runs) bytes += run.length;
   return bytes;
+}
+
+/// What takes no time: it waits for no disk, and for no other request.
+bool is_immediate(const Request& request) {
+  const auto* const lease = std::get_if<LeaseRequest>(&request);
+  return std::holds_alternative<StatusRequest>(request) ||
+         (lease != nullptr && lease->suspect == LeaseRequest::no_server);
 }
 
 /// How the descriptors of this process are divided: a quarter is for files (server/numbered_files.cpp), some are for
@@ -79,28 +94,25 @@ Connections connections_of_process() {
   return {std::max(all, unauthenticated + others + 1) - unauthenticated - others, unauthenticated};
 }
 
-std::unique_ptr<DataStore> make_store(const ServerOptions& options, int folder) {
-  if (options.keeping == Keeping::nothing) return make_discarding_store();
-  if (options.checksums == Checksums::off) return make_file_store(folder);
-  return make_checked_store(folder, options.volume, options.number);
-}
-
 }  // namespace
 
 class Server::Impl final : TransportEvents {
  public:
   Impl(const ServerOptions& options, std::unique_ptr<Transport> transport)
       : options_(options),
-        folder_(options.directory, {options.volume, options.number, options.servers, options.checksums},
-                options.folder),
+        folder_(options.directory, label_of(options), options.folder),
         data_(make_store(options, folder_.descriptor())),
         names_(options.number == 0 ? std::make_unique<Names>(folder_.descriptor(), options.servers) : nullptr),
+        copies_(make_copies(options, folder_.descriptor())),
+        views_(options.number == 0 && options.copies > 1
+                   ? std::make_unique<Views>(folder_.descriptor(), options.servers, std::chrono::steady_clock::now())
+                   : nullptr),
         transport_(std::move(transport)),
         domain_(choose_domain()),
         limit_(options.bytes_per_s),
         grants_(options.memory_bytes / options.buffer_bytes, options.buffers),
         coordination_({options.number, options.most_lock_wait, options.lock_grace}),
-        shelf_{data_.get(), names_.get(), [this] { return status(); }},
+        shelf_{data_.get(), names_.get(), copies_.get(), views_.get(), [this] { return status(); }},
         work_(std::make_unique<WorkerPool>(options.threads)),
         stand_in_(std::make_unique<StandIn>([this] { turn(); }, [this] { transport_->wake(); })) {}
   ~Impl() override {  // before anything that they use
@@ -330,7 +342,7 @@ class Server::Impl final : TransportEvents {
       return answer();
     }
     if (++session.under_way == 1) ++active_;
-    if (std::holds_alternative<StatusRequest>(request.request)) return settle(carry_out(session.peer, {}, request));
+    if (is_immediate(request.request)) return settle(carry_out(session.peer, {}, request));
     const WorkerPool::Subject subject{file_of(request.request), is_change(request.request)};
     const bool quick = is_quick(session, request.request) && work_->begin(session.peer, subject);
     Asked asked{session.peer, session.window, std::move(request)};
@@ -525,6 +537,8 @@ class Server::Impl final : TransportEvents {
   ServerFolder folder_;
   std::unique_ptr<DataStore> data_;
   std::unique_ptr<Names> names_;
+  std::unique_ptr<SecondCopies> copies_;
+  std::unique_ptr<Views> views_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Domain> own_domain_;
   Domain* domain_;
@@ -554,6 +568,7 @@ namespace {
 
 ServerOptions checked(const ServerOptions& options) {
   check(options);
+  check_copies(options);
   return options;
 }
 

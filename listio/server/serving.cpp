@@ -10,39 +10,82 @@ namespace {
 /// Carries out one request; what is replied beyond the error number goes into `body`.
 class Worker {
  public:
-  Worker(const Shelf& shelf, std::span<std::byte> buffers, std::uint64_t buffer_bytes)
-      : shelf_(shelf), buffers_(buffers), buffer_bytes_(buffer_bytes) {}
+  Worker(const Shelf& shelf, const Target& target, std::span<std::byte> buffers, std::uint64_t buffer_bytes)
+      : shelf_(shelf),
+        target_(target),
+        data_(target.copy == DataCopy::second && shelf.copies != nullptr ? *shelf.copies->data : *shelf.data),
+        buffers_(buffers),
+        buffer_bytes_(buffer_bytes) {}
+
+  /// Carries out a request on data, or on names.
+  Errno carry_out(const Request& request) {
+    const auto work = [&] { return std::visit(*this, request); };
+    const bool uses_copies = target_.copy == DataCopy::second || target_.alone || target_.fill != 0;
+    if (shelf_.copies == nullptr) return uses_copies ? EOPNOTSUPP : work();
+    const bool changes = is_change(request);
+    if (!changes && target_.fill == 0) return target_.alone ? alone(request, work) : work();
+    return shelf_.copies->turns.carry_out(target_, changes && is_of_data(request),
+                                          [&] { return target_.alone ? alone(request, work) : work(); });
+  }
 
   Errno operator()(const WriteRequest& request) {
-    return shelf_.data->write(request.file, request.runs, buffer(request.buffer));
+    return data_.write(request.file, request.runs, buffer(request.buffer));
   }
   Errno operator()(const ReadRequest& request) {
     auto extent = DataStore::Extent::whole;
-    const Errno error = shelf_.data->read(request.file, request.runs, buffer(request.buffer), extent);
+    const Errno error = data_.read(request.file, request.runs, buffer(request.buffer), extent);
     if (error != 0 || extent == DataStore::Extent::whole) return error;
     return (*this)(DataStatRequest{request.file});
   }
   Errno operator()(const SyncRequest& request) {
-    const Errno error = shelf_.data->sync(request.file);
+    const Errno error = data_.sync(request.file);
     return error != 0 || shelf_.names == nullptr ? error : shelf_.names->sync();
   }
   Errno operator()(const DataStatRequest& request) {
-    return replying<DataStat>([&](DataStat& stat) { return shelf_.data->stat(request.file, stat); });
+    return replying<DataStat>([&](DataStat& stat) { return data_.stat(request.file, stat); });
   }
-  Errno operator()(const TruncateRequest& request) { return shelf_.data->truncate(request.file, request.bytes); }
-  Errno operator()(const RemoveDataRequest& request) { return shelf_.data->remove(request.file); }
-  Errno operator()(const SetDataTimeRequest& request) {
-    return shelf_.data->set_time(request.file, request.modified_ns);
-  }
+  Errno operator()(const TruncateRequest& request) { return data_.truncate(request.file, request.bytes); }
+  Errno operator()(const RemoveDataRequest& request) { return data_.remove(request.file); }
+  Errno operator()(const SetDataTimeRequest& request) { return data_.set_time(request.file, request.modified_ns); }
   Errno operator()(const ListDataRequest& request) {
-    return replying<DataPage>([&](DataPage& page) { return shelf_.data->list(request.cookie, page); });
+    return replying<DataPage>([&](DataPage& page) { return data_.list(request.cookie, page); });
   }
   Errno operator()(const VerifyRequest& request) {
-    return replying<Verified>([&](Verified& verified) { return shelf_.data->verify(request, verified); });
+    return replying<Verified>([&](Verified& verified) { return data_.verify(request, verified); });
   }
   Errno operator()(const StatusRequest&) {
     body = write_body(shelf_.status());
     return 0;
+  }
+  Errno operator()(const StartFillRequest& request) {
+    if (shelf_.copies == nullptr) return EOPNOTSUPP;
+    return shelf_.copies->start(request);
+  }
+  Errno operator()(const ListMissedRequest& request) {
+    if (shelf_.copies == nullptr) return EOPNOTSUPP;
+    return replying<DataPage>([&](DataPage& page) { return missed().list(request, page); });
+  }
+  Errno operator()(const TakeMissedRequest& request) {
+    if (target_.fill == 0) return EOPNOTSUPP;
+    return replying<Missed>([&](Missed& found) {
+      missed().take(request.file, found);
+      return 0;
+    });
+  }
+  Errno operator()(const ForgetMissedRequest&) { return target_.fill == 0 ? EOPNOTSUPP : missed().forget(); }
+  Errno operator()(const MarkMissedRequest& request) {
+    return target_.fill == 0 ? EOPNOTSUPP : missed().mark_all(request.file);
+  }
+  Errno operator()(const LeaseRequest& request) {
+    if (shelf_.views == nullptr) return EOPNOTSUPP;
+    return replying<ServerView>(
+        [&](ServerView& view) { return shelf_.views->lease(request, std::chrono::steady_clock::now(), view); });
+  }
+  Errno operator()(const PauseRequest& request) {
+    return shelf_.views == nullptr ? EOPNOTSUPP : shelf_.views->pause(request, std::chrono::steady_clock::now());
+  }
+  Errno operator()(const AdmitRequest& request) {
+    return shelf_.views == nullptr ? EOPNOTSUPP : shelf_.views->admit(request, std::chrono::steady_clock::now());
   }
   /// The server does those itself.
   Errno operator()(const MakeCellRequest&) { return EOPNOTSUPP; }
@@ -64,6 +107,34 @@ class Worker {
   std::vector<std::byte> body;
 
  private:
+  MissedChanges& missed() const {
+    return target_.copy == DataCopy::second ? shelf_.copies->missed_by_first : shelf_.copies->missed;
+  }
+  /// What the other copy misses is marked before, and noted after: also of a change that failed, as it may have been
+  /// made in part. A sync is marked too: the server of the other copy may have lost with its power what it syncs.
+  template <typename Work>
+  Errno alone(const Request& request, const Work& work) {
+    if (!is_change(request) && !std::holds_alternative<SyncRequest>(request)) return work();
+    const FileId file = *file_of(request);
+    if (const Errno error = missed().mark(file); error != 0) return error;
+    struct Note {
+      MissedChanges& missed;
+      FileId file;
+      std::vector<ByteRun> runs;
+      ~Note() { missed.add(file, runs); }
+    };
+    const Note note{missed(), file, runs_of(request)};
+    return work();
+  }
+  static std::vector<ByteRun> runs_of(const Request& request) {
+    if (const auto* const write = std::get_if<WriteRequest>(&request)) return write->runs;
+    if (std::holds_alternative<SyncRequest>(request)) return {};
+    return {{0, most_file_bytes}};
+  }
+  static bool is_of_data(const Request& request) {
+    return std::holds_alternative<WriteRequest>(request) || std::holds_alternative<TruncateRequest>(request) ||
+           std::holds_alternative<RemoveDataRequest>(request) || std::holds_alternative<SetDataTimeRequest>(request);
+  }
   std::span<std::byte> buffer(std::uint32_t number) const {
     return buffers_.subspan(number * buffer_bytes_, buffer_bytes_);
   }
@@ -127,6 +198,8 @@ class Worker {
   }
 
   const Shelf& shelf_;
+  const Target target_;
+  DataStore& data_;
   std::span<std::byte> buffers_;
   std::uint64_t buffer_bytes_;
 };
@@ -146,7 +219,11 @@ std::optional<FileId> file_of(const Request& request) {
         if constexpr (std::is_same_v<Each, CheckCopyRequest> || std::is_same_v<Each, RepairNameRequest>)
           return names_number;
         else if constexpr (requires { each.file; }) return each.file;
-        if constexpr (std::is_same_v<Each, StatusRequest> || std::is_same_v<Each, ListDataRequest>) return {};
+        if constexpr (std::is_same_v<Each, StatusRequest> || std::is_same_v<Each, ListDataRequest> ||
+                      std::is_same_v<Each, LeaseRequest> || std::is_same_v<Each, StartFillRequest> ||
+                      std::is_same_v<Each, ListMissedRequest> || std::is_same_v<Each, PauseRequest> ||
+                      std::is_same_v<Each, ForgetMissedRequest> || std::is_same_v<Each, AdmitRequest>)
+          return {};
         return names_number;
       },
       request);
@@ -166,12 +243,21 @@ bool is_change(const Request& request) {
       request);
 }
 
+Errno SecondCopies::start(const StartFillRequest& request) {
+  const std::uint32_t next = (number + 1) % servers, before = (number + servers - 1) % servers;
+  if (request.server != number && request.server != next && request.server != before) return EINVAL;
+  turns.start(request, request.server == number);
+  if (request.server == next) missed.start();
+  if (request.server == before) missed_by_first.start();
+  return 0;
+}
+
 std::vector<std::byte> serve(const Shelf& shelf, const NumberedRequest& request, std::span<std::byte> buffers,
                              std::uint64_t buffer_bytes) {
-  Worker worker(shelf, buffers, buffer_bytes);
+  Worker worker(shelf, request.target, buffers, buffer_bytes);
   Errno error = 0;
   try {
-    error = std::visit(worker, request.request);
+    error = worker.carry_out(request.request);
   } catch (const DamagedData& damage) {
     error = EIO;
     worker.body = write_body(Reason{damage.what()});

@@ -1,20 +1,72 @@
 #pragma once
+#include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
+#include <shared_mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "listio/protocol/messages.hpp"
 #include "listio/server/data_store.hpp"
+#include "listio/server/folder.hpp"
+#include "listio/server/missed_changes.hpp"
 #include "listio/server/names.hpp"
+#include "listio/server/views.hpp"
 
 namespace strider::listio {
 
-/// What a server works on; `names` is the manager's alone.
+/// Which fills this server and its neighbours are filled by, and up to which view changes of clients are refused.
+class FillTurns {
+ public:
+  /// What earlier fills, and clients of earlier views, have begun to change is changed when this returns.
+  void start(const StartFillRequest& request, bool is_own) {
+    const std::unique_lock lock(mutex_);
+    fills_[request.server] = request.fill;
+    if (is_own) last_view_ = std::max(last_view_, request.view);
+  }
+  /// Carries out `action`. ESTALE if it is of a fill whose turn is over, or a change of a view in which this server was
+  /// out.
+  template <typename Action>
+  Errno carry_out(const Target& target, bool is_change, const Action& action) {
+    const std::shared_lock lock(mutex_);
+    const auto is_its_turn = [&](const auto& each) { return each.second == target.fill; };
+    const bool is_late =
+        target.fill == 0 ? is_change && target.view <= last_view_ : std::ranges::none_of(fills_, is_its_turn);
+    return is_late ? ESTALE : action();
+  }
+
+ private:
+  std::shared_mutex mutex_;
+  std::map<std::uint32_t, std::uint64_t> fills_;  ///< by the server that they fill
+  std::uint64_t last_view_ = 0;
+};
+
+/// What a server of a volume with two copies has more.
+struct SecondCopies {
+  /// In the open folders of its own data files, and of the copies. std::system_error.
+  SecondCopies(const Label& label, int folder, int second, std::unique_ptr<DataStore> store)
+      : number(label.number), servers(label.servers), missed(folder), data(std::move(store)), missed_by_first(second) {}
+
+  Errno start(const StartFillRequest& request);
+
+  const std::uint32_t number, servers;
+  MissedChanges missed;             ///< by the copies of its own data files, on the next server
+  std::unique_ptr<DataStore> data;  ///< the copies of those of the server before
+  MissedChanges missed_by_first;    ///< by these
+  FillTurns turns;
+};
+
+/// What a server works on; `names` and `views` are the manager's alone.
 struct Shelf {
   DataStore* data = nullptr;
   Names* names = nullptr;
+  SecondCopies* copies = nullptr;  ///< null in a volume with one copy
+  Views* views = nullptr;
   std::function<ServerStatus()> status;
 };
 

@@ -51,6 +51,8 @@ class Service {
     volume_.secret = options.secret;
     volume_.transport = options.transport;
     volume_.strip_bytes = strip_bytes;
+    volume_.copies = options.copies;
+    volume_.checksums = name_of(options.checksums);
     for (options.number = 0; options.number < servers; ++options.number) {
       options_.push_back(options);
       start(options.number);

@@ -14,6 +14,9 @@ from strider.engine import Engine
 from strider.errors import StriderError
 from strider.listio import MountOptions, ServerOptions, check, mount, mounted, serve, stop, unmount
 
+PATIENCE_S = 5
+"""How long mounts wait for a server."""
+
 
 class Mounts:
     """Mounts volumes on new directories."""
@@ -25,7 +28,7 @@ class Mounts:
     def __call__(self, caches: bool = False, allows_others: bool = False) -> Path:
         directory = self.folder / f"mount {len(self.pids)}"
         directory.mkdir()
-        options = MountOptions(caches=caches, allows_others=allows_others)
+        options = MountOptions(caches=caches, allows_others=allows_others, patience_s=PATIENCE_S)
         try:
             pid = mount(self.engine, self.volume, directory, options)
         except StriderError as error:

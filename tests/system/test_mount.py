@@ -8,7 +8,9 @@ import random
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -366,6 +368,26 @@ def test_each_open_file_and_directory_reports_lost_changes_once(engine: Engine, 
     finally:
         for each in opened:
             os.close(each)
+        unmount(directory)
+        stop(volume)
+
+
+def test_a_restart_of_a_server_is_waited_for(engine: Engine, tmp_path: Path) -> None:
+    volume = tmp_path / "volume"
+    options = ServerOptions(servers=2, strip_bytes=1000)
+    serve(engine, volume, options)
+    directory = Mounts(engine, volume, tmp_path)()
+    try:
+        (directory / "file").write_bytes(b"x" * 10_000)
+        os.kill(processes_of(volume)[1].pid, signal.SIGKILL)
+        wait_for(lambda: dead_servers(volume) == [1], "the server to end")
+        with ThreadPoolExecutor() as threads:
+            reading = threads.submit((directory / "file").read_bytes)
+            time.sleep(0.5)
+            assert not reading.done(), "nobody can have read it"
+            serve(engine, volume, options)
+            assert reading.result() == b"x" * 10_000
+    finally:
         unmount(directory)
         stop(volume)
 

@@ -11,8 +11,6 @@ from strider.cli.options import JsonOption
 from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from strider.listio import Volume
     from strider.report.output.files import FigureFormat
 
@@ -83,6 +81,14 @@ ChecksumsOption = Annotated[
         show_default=False,
     ),
 ]
+CopiesOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="1|2",
+        help="Copies of data files, each on another server (default: the volume's; 1 for a new one).",
+        show_default=False,
+    ),
+]
 MemoryOption = Annotated[
     str | None,
     typer.Option(metavar="SIZE", help="Memory of a server for all clients' buffers.", show_default="256MiB"),
@@ -106,6 +112,7 @@ def serve(
     store: StoreOption = "files",
     rate: RateOption = None,
     checksums: ChecksumsOption = None,
+    copies: CopiesOption = None,
     memory: MemoryOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -125,6 +132,8 @@ def serve(
         raise StriderError(f'--store: unknown value "{store}": use files or nothing')
     if checksums not in ("crc32c", "off", None):
         raise StriderError(f'--checksums: unknown value "{checksums}": use crc32c or off')
+    if copies not in (1, 2, None):
+        raise StriderError(f"--copies: {copies}: use 1 or 2")
     strip_bytes, bytes_per_s = _size("--strip", strip), _size("--rate", rate)
     named = _hosts(hosts, ssh_server, listen)
     options = ServerOptions(
@@ -138,6 +147,7 @@ def serve(
         program=ssh_server,
         checksums=checksums,  # type: ignore[arg-type]
         memory_bytes=_size("--memory", memory),
+        copies=copies,
     )
     volume = start(engines.find(), directory, options).volume
     shown = shlex.quote(str(directory))
@@ -145,6 +155,8 @@ def serve(
         _print_json({"directory": str(directory), **volume.model_dump(exclude={"format", "secret"})})
         return
     how = f"{volume.transport}, strips of {volume.strip_bytes} bytes, checksums {volume.checksums}"
+    if volume.copies > 1:
+        how += f", {volume.copies} copies"
     if volume.server_bytes_per_s:
         how += f", each server limited to {format_bytes_rounded(volume.server_bytes_per_s)}/s"
     where = f" on {len(named)} host{'s' if len(named) > 1 else ''}" if named else ""
@@ -284,6 +296,12 @@ def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
             _print_status(servers)
         for problem in problems(servers):
             print(f"{problem}: {restart_commands(directory, silent_of(servers))}")
+        for server in servers:
+            if server["out"] and server["answers"]:
+                print(
+                    f"server {server['server']} is out, as it may have missed changes: "
+                    f"strider listio scrub {shlex.quote(str(directory))}"
+                )
         _advise_check(directory)
     if state != "up":
         raise typer.Exit(int(ExitCode.CANNOT_RUN))
@@ -357,15 +375,17 @@ def scrub(
 ) -> None:
     """Compare all data of a volume with its checksums; exit code 1 if data are damaged.
 
-    Each server reads its own data files, while clients use the volume. Names are not compared with data
-    files: see strider listio check.
+    With --copies 2, servers that are out first get what they have missed, and damage is repaired from the
+    other copy. Each server reads its own data files, while clients use the volume. Names are not compared
+    with data files: see strider listio check.
     """
     from strider import engine as engines
     from strider.listio import scrub as run
+    from strider.listio.findings import damage_text, filled_text, show_progress
     from strider.units import format_bytes_rounded
 
     _require_started(directory)
-    progress = _scrub_progress(json)
+    progress = None if json else show_progress()
     found = run(engines.find(), directory, _size("--rate", rate) or 0, progress)
     if progress:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
@@ -376,47 +396,16 @@ def scrub(
         verified, elapsed_s = found["verified"], found["elapsed_s"]
         amount = format_bytes_rounded(verified["bytes"])
         print(f"{verified['files']} data files, {amount} verified in {elapsed_s:.1f} s")
+        for filled in found["filled"]:
+            print(filled_text(filled))
         for finding in findings:
-            print(f"damaged: {_damage(finding)}")
+            state = "repaired from the other copy" if finding["repaired"] else "damaged"
+            print(f"{state}: {damage_text(finding)}")
         if not findings:
             print("no damage found")
-    if findings:
+    is_well = all(finding["repaired"] for finding in findings)
+    if not is_well or any(filled["reason"] for filled in found["filled"]):
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
-
-
-_MOST_RANGES = 8
-"""Of a damaged file that are printed."""
-
-
-def _damage(finding: dict[str, Any]) -> str:
-    """A damaged data file in words."""
-    number = f"data file {finding['file']:016x}, which no name leads to"
-    place = f"{finding['path'] or number} on server {finding['server']}"
-    if finding["damage"]:
-        return f"{place}: {finding['damage']}"
-    ranges = [f"{offset} to {offset + length - 1}" for offset, length in finding["damaged"]]
-    more = f" and {len(ranges) - _MOST_RANGES} more ranges" if len(ranges) > _MOST_RANGES else ""
-    return f"{place}: bytes {', '.join(ranges[:_MOST_RANGES])}{more}"
-
-
-def _scrub_progress(json: bool) -> "Callable[[dict[str, Any]], None] | None":
-    """Prints on a terminal how far a scrub has come, and how long it may still take."""
-    import time
-
-    from strider.units import format_bytes_rounded
-
-    if json or not sys.stderr.isatty():
-        return None
-    begin = time.monotonic()
-
-    def show(progress: dict[str, Any]) -> None:
-        done, everything = progress["bytes"], progress["all_bytes"]
-        elapsed_s = time.monotonic() - begin
-        left_s = elapsed_s * (everything - done) / done if done else 0
-        amounts = f"{format_bytes_rounded(done)} of {format_bytes_rounded(everything)}"
-        print(f"\r{amounts} verified, {left_s:.0f} s left\033[K", end="", file=sys.stderr, flush=True)
-
-    return show
 
 
 @listio.command()

@@ -80,6 +80,14 @@ def require_servers(file: Path, engine: Engine) -> None:
             f"{which} of {directory} {verb} not answer: {restart_commands(directory, silent)}",
             ExitCode.CANNOT_RUN,
         )
+    out = [server["server"] for server in servers if server["out"]]
+    if out:
+        # Its neighbour would do its work, and the rates would be those of fewer servers.
+        raise StriderError(
+            f"server {out[0]} of {directory} is out, as it may have missed changes: "
+            f"strider listio scrub {shlex.quote(str(directory))}",
+            ExitCode.CANNOT_RUN,
+        )
 
 
 def silent_of(servers: Iterable[dict[str, Json]]) -> list[int]:

@@ -41,12 +41,14 @@ class MountOptions:
         caches: Whether the kernel may keep what was read until a file is opened again.
         allows_others: Whether other users may use the mount.
         servers: Over how many servers new files are striped; 0: all.
+        patience_s: How long a call waits for a server that does not answer or was lost, in seconds.
         lifetime: Whether it ends by `unmount` alone, or with the process that started it, too.
     """
 
     caches: bool = False
     allows_others: bool = False
     servers: int = 0
+    patience_s: int = 30
     lifetime: Lifetime = "stop"
 
     def words(self) -> list[str]:
@@ -54,7 +56,9 @@ class MountOptions:
         flags = {"--cache": self.caches, "--allow-other": self.allows_others}
         until = "input-ends" if self.lifetime == "starter" else "signal"
         chosen = [flag for flag, is_set in flags.items() if is_set]
-        return [*chosen, "--servers", str(self.servers), "--until", until]
+        numbers = {"--servers": self.servers, "--patience": self.patience_s}
+        words = [word for name, number in numbers.items() for word in (name, str(number))]
+        return [*chosen, *words, "--until", until]
 
 
 def mount(engine: Engine, volume: Path, directory: Path, options: MountOptions | None = None) -> int:

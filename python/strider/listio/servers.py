@@ -62,6 +62,7 @@ class ServerOptions:
         hosts: Other hosts, as ssh knows them, over which they are spread in turn; none: all are on this one.
         program: Their program on other hosts; None for where it is on this one.
         checksums: Of data files; None for what the volume has, or `crc32c`.
+        copies: Of data files, 1 or 2; None for what the volume has, or 1.
         memory_bytes: Upper limit of each for the communication buffers of all its clients; None for the
             server's default.
     """
@@ -77,6 +78,7 @@ class ServerOptions:
     program: str | None = None
     checksums: Checksums | None = None
     memory_bytes: int | None = None
+    copies: int | None = None
 
 
 class ProcessRecord(BaseModel):
@@ -328,7 +330,16 @@ def _volume(directory: Path, known: Volume | None, options: ServerOptions) -> Vo
             f"{directory} is a volume with checksums {known.checksums}, not {options.checksums}: remove "
             "--checksums, or choose another directory"
         )
+    if known and options.copies not in (None, known.copies):
+        raise StriderError(
+            f"{directory} is a volume with --copies {known.copies}, not {options.copies}: remove --copies, "
+            "or choose another directory"
+        )
+    copies = known.copies if known else options.copies or 1
+    if copies > servers:
+        raise StriderError(f"--copies: {copies} copies need {copies} servers or more: raise --servers")
     return Volume(
+        copies=copies,
         servers=[""] * servers,
         transport=choose_transport(options.transport, "other" if options.hosts else "this"),
         strip_bytes=options.strip_bytes or (known.strip_bytes if known else 65536),
@@ -359,6 +370,7 @@ def _words(directory: Path, number: int, volume: Volume, options: ServerOptions,
         "--transport": volume.transport,
         "--store": options.store,
         "--checksums": volume.checksums,
+        "--copies": str(volume.copies),
         "--rate": str(volume.server_bytes_per_s),
     }
     if options.memory_bytes is not None:

@@ -97,8 +97,10 @@ def scrub(
         progress: Called with verified and all bytes and files, twice a second.
 
     Returns:
-        `verified` (bytes and files), `elapsed_s`, and `findings`: for each damaged data file server, number,
-        path, damaged ranges of the file (offset and length), and what is wrong with it as a whole.
+        `verified` (bytes and files), `elapsed_s`, `findings`: for each damaged data file server, number, copy
+        (1 or 2), path, damaged ranges of the file (offset and length), what is wrong with it as a whole, and
+        whether it was repaired from the other copy; `filled`: for each server that was out, files and bytes
+        copied to it, and the reason if it is still out.
 
     Raises:
         StriderError: A server does not answer, or the volume has no checksums.

@@ -31,6 +31,7 @@ class Volume(BaseModel):
         id: 32 hexadecimal digits, random, by which servers and clients know the volume.
         epoch: Number of the volume's starts, which its servers and their folders have too.
         checksums: Of its data files; volumes of older releases have none.
+        copies: How many servers have each data file: 1, or 2, of which the second one is the next server.
     """
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
@@ -44,6 +45,7 @@ class Volume(BaseModel):
     id: str = ""
     epoch: int = 0
     checksums: Checksums = "off"
+    copies: int = Field(default=1, ge=1, le=2)
 
     def write(self, file: Path) -> None:
         """Replaces the file atomically, readable by the owner only."""

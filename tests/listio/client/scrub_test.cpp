@@ -109,7 +109,9 @@ TEST_F(ScrubTest, KeepsToItsRate) {
 }
 
 TEST_F(ScrubTest, RefusesAVolumeWithoutChecksums) {
-  Client client(service_.volume());
+  Volume volume = service_.volume();
+  volume.checksums = "off";
+  Client client(volume);
   EXPECT_THROW(scrub(client, {}, [](const ScrubProgress&) {}), InputError);
 }
 

@@ -57,6 +57,10 @@ void parse_server(std::span<const std::byte> bytes) {
   EntryCheck entry_check;
   CopyCheck copy_check;
   NamesState state;
+  ServerView view;
+  Missed missed;
+  parse_body(body, view);
+  parse_body(body, missed);
   parse_body(body, entry_check);
   parse_body(body, copy_check);
   parse_body(body, state);
@@ -70,6 +74,7 @@ void parse_server(std::span<const std::byte> bytes) {
   parse_body(body, files);
   parse_body(body, status);
   require(names.names.size() <= body.size() && files.files.size() <= body.size());
+  require(view.out.size() <= body.size() && missed.runs.size() <= body.size());
 }
 
 class Deaf final : public StreamEvents {
@@ -173,6 +178,7 @@ void serve_stream(std::span<const std::byte> bytes) {
   options.buffers = limits.buffers;
   options.threads = 1;
   options.most_lock_wait = std::chrono::milliseconds(1);
+  options.servers = options.copies = 2;
   options.keeping = Keeping::nothing;  // files may have any size here
   auto transport = std::make_unique<Script>(options.secret, bytes);
   const Script& script = *transport;

@@ -49,7 +49,15 @@ std::vector<Request> all_requests() {
           CheckCopyRequest{5},
           NamesStateRequest{},
           RepairNameRequest{NameRepair::restore, 7, 5, "a"},
-          VerifyRequest{5, 7, VerifyRequest::most_blocks}};
+          VerifyRequest{5, 7, VerifyRequest::most_blocks},
+          LeaseRequest{3, 9},
+          StartFillRequest{17, 3, 9},
+          ListMissedRequest{19, true},
+          TakeMissedRequest{5},
+          ForgetMissedRequest{},
+          PauseRequest{17, 3},
+          AdmitRequest{17, 3},
+          MarkMissedRequest{5}};
 }
 
 TEST(ParseTest, ReadsWhatWasWrittenAndNothingShorterOrLonger) {
@@ -153,11 +161,11 @@ TEST(ParseTest, PathsNameSomethingBeneathTheRoot) {
 }
 
 TEST(ParseTest, AnotherVersionIsUnderstoodAsFarAsItsNumber) {
-  std::vector<std::byte> bytes = write_message(Hello{7, 0, {}, 0, 0, ""});
+  std::vector<std::byte> bytes = write_message(Hello{protocol_version + 1, 0, {}, 0, 0, ""});
   bytes.resize(bytes.size() + 100);
   const auto parsed = parse_client_message(bytes, limits);
   ASSERT_TRUE(std::holds_alternative<ClientMessage>(parsed));
-  EXPECT_EQ(std::get<Hello>(std::get<ClientMessage>(parsed)).version, 7);
+  EXPECT_EQ(std::get<Hello>(std::get<ClientMessage>(parsed)).version, protocol_version + 1);
 }
 
 TEST(ParseTest, BodiesComeBackAsTheyWere) {

@@ -22,11 +22,13 @@ namespace strider::listio {
 class ServerProcesses {
  public:
   /// With `descriptors`, the limits of open files that each server begins with.
-  ServerProcesses(std::uint32_t servers, std::string transport, std::optional<rlimit> descriptors = {})
+  ServerProcesses(std::uint32_t servers, std::string transport, std::optional<rlimit> descriptors = {},
+                  std::uint32_t copies = 1)
       : descriptors_(descriptors) {
     volume_.secret = make_secret();
     volume_.state = {make_volume_id(), 1};
     volume_.transport = std::move(transport);
+    volume_.copies = copies;
     std::ofstream(secret_path()) << to_hex(volume_.secret) << "\n";
     volume_.servers.assign(servers, test_host() + ":0");
     processes_.assign(servers, 0);
@@ -58,7 +60,9 @@ class ServerProcesses {
                                    "--listen",
                                    volume_.servers[number],
                                    "--transport",
-                                   volume_.transport};
+                                   volume_.transport,
+                                   "--copies",
+                                   std::to_string(volume_.copies)};
     if (input >= 0) words.insert(words.end(), {"--until", "input-ends"});
     std::vector<char*> pointers;
     for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));

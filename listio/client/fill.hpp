@@ -1,0 +1,19 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "listio/client/client.hpp"
+#include "listio/client/copies.hpp"
+#include "listio/client/driver.hpp"
+
+namespace strider::listio {
+
+/// Copies to each server that is out what it has missed, and then has it be in. Others use the volume meanwhile; at
+/// the end of each they wait until the last changes are copied too, for `Views::most_pause` at most. A server whose
+/// neighbours say that it has missed something, though it is in, is out first; so is one with damaged data, which get
+/// the bytes of the other copy. IoError if server 0 does not answer.
+std::vector<FilledServer> fill_servers(Driver& driver, Copies& copies, std::span<const DamagedCopy> damaged);
+
+}  // namespace strider::listio

@@ -1,0 +1,126 @@
+"""A volume with two copies of its data, as a user sees it."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness import strider_command, wait_for
+from labs import Native
+from strider.engine import Engine
+from strider.listio import VOLUME_FILE, stop
+from strider.listio.servers import dead_servers, processes_of
+
+DEADLINE_S = 120
+BYTES = 1_000_000
+
+
+def strider(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        strider_command(*words), capture_output=True, text=True, timeout=DEADLINE_S, check=False
+    )
+
+
+class CopiedVolume:
+    """A volume of three servers.
+
+    Attributes:
+        directory: Its directory.
+    """
+
+    def __init__(self, engine: Engine, directory: Path) -> None:
+        self.directory = directory
+        self._program = engine.path.parents[1] / "tests/listio/strider-listio-copy"
+        if not self._program.is_file():
+            pytest.skip("strider-listio-copy is not built")
+        self.serve()
+
+    def serve(self) -> None:
+        done = strider("listio", "serve", self.directory, "--servers", 3, "--copies", 2, "--strip", "4KiB")
+        assert done.returncode == 0, done.stderr
+        assert "2 copies" in done.stdout
+
+    def copy(self, verb: str, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        words = [self._program, verb, self.directory / VOLUME_FILE, folder]
+        subprocess.run(words, check=True, timeout=DEADLINE_S)
+
+    def put(self, contents: bytes, folder: Path) -> None:
+        folder.mkdir()
+        (folder / "file").write_bytes(contents)
+        self.copy("put", folder)
+
+    def get(self, folder: Path) -> bytes:
+        self.copy("get", folder)
+        return (folder / "file").read_bytes()
+
+    def kill(self, server: int) -> None:
+        os.kill(processes_of(self.directory)[server].pid, signal.SIGKILL)
+        wait_for(lambda: dead_servers(self.directory) == [server], "the server to end")
+
+
+@pytest.fixture
+def volume(engine: Engine, tmp_path: Path) -> Iterator[CopiedVolume]:
+    Native("listio").require(engine)
+    try:
+        yield CopiedVolume(engine, tmp_path / "volume")
+    finally:
+        stop(tmp_path / "volume")
+
+
+def test_a_server_may_be_missing_and_gets_what_it_missed(volume: CopiedVolume, tmp_path: Path) -> None:
+    old, new = os.urandom(BYTES), os.urandom(BYTES)
+    volume.put(old, tmp_path / "old")
+    volume.kill(1)
+    assert volume.get(tmp_path / "while it is missing") == old
+    volume.put(new, tmp_path / "new")
+    assert volume.get(tmp_path / "new again") == new
+    volume.serve()
+    status = strider("listio", "status", volume.directory)
+    assert status.returncode == 0, status.stderr
+    assert "server 1 is out, as it may have missed changes: strider listio scrub" in status.stdout
+    assert volume.get(tmp_path / "before it is filled") == new
+    measured = strider("run", "noncontig-2003", "--target", volume.directory)
+    assert (measured.returncode, "server 1 of" in measured.stderr) == (3, True), measured.stderr
+
+    filled = strider("listio", "scrub", volume.directory)
+    assert filled.returncode == 0, filled.stdout + filled.stderr
+    assert "server 1 is in again" in filled.stdout
+    servers = json.loads(strider("listio", "status", volume.directory, "--json").stdout)["servers"]
+    assert [server["out"] for server in servers] == [False] * 3
+    # Server 1 alone has what is read now of two thirds of the data.
+    volume.kill(2)
+    assert volume.get(tmp_path / "afterwards") == new
+    volume.serve()
+    assert strider("listio", "scrub", volume.directory).returncode == 0
+    checked = strider("listio", "check", volume.directory)
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_a_scrub_repairs_damage_from_the_other_copy(volume: CopiedVolume, tmp_path: Path) -> None:
+    contents = os.urandom(BYTES)
+    volume.put(contents, tmp_path / "in")
+    [data] = (volume.directory / "server-2/data").glob("*/*")
+    with data.open("r+b") as file:
+        file.seek(5000)
+        file.write(bytes(byte ^ 255 for byte in data.read_bytes()[5000:5010]))
+    assert volume.get(tmp_path / "out") == contents
+    repaired = strider("listio", "scrub", volume.directory)
+    assert repaired.returncode == 0, repaired.stdout + repaired.stderr
+    assert "repaired from the other copy: file on server 2: bytes " in repaired.stdout
+    assert "no damage found" in strider("listio", "scrub", volume.directory).stdout
+
+
+def test_copies_need_servers_and_stay_as_they_are(volume: CopiedVolume, tmp_path: Path) -> None:
+    few = strider("listio", "serve", tmp_path / "few", "--servers", 1, "--copies", 2)
+    assert (few.returncode, "2 copies need 2 servers or more" in few.stderr) == (2, True), few.stderr
+    many = strider("listio", "serve", tmp_path / "many", "--copies", 3)
+    assert (many.returncode, "use 1 or 2" in many.stderr) == (2, True), many.stderr
+    stop(volume.directory)
+    other = strider("listio", "serve", volume.directory, "--copies", 1)
+    assert (other.returncode, "is a volume with --copies 2, not 1" in other.stderr) == (2, True), other.stderr
+    volume.serve()
