@@ -9,13 +9,14 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from harness import strider_command, wait_for
 from strider.engine import Engine
-from strider.listio import VOLUME_FILE, ServerOptions, serve, stop
+from strider.listio import VOLUME_FILE, ServerOptions, scrub, serve, stop
 from strider.listio.servers import dead_servers, processes_of
 
 SERVERS = 4
@@ -27,7 +28,7 @@ Clients = Sequence["subprocess.Popen[str]"]
 
 
 @contextmanager
-def clients_of(engine: Engine, volume: Path, seed: int) -> Iterator[Clients]:
+def clients_of(engine: Engine, volume: Path, seed: int, patience_ms: int) -> Iterator[Clients]:
     """Clients that work on a volume until a line is written to them."""
     program = Path(engine.path).resolve().parents[1] / "tests/listio/strider-listio-kills"
     if not program.exists():
@@ -35,7 +36,8 @@ def clients_of(engine: Engine, volume: Path, seed: int) -> Iterator[Clients]:
     with ExitStack() as stack:
         clients = []
         for number in range(CLIENTS):
-            words: list[str | Path] = [program, volume / VOLUME_FILE, str(number), str(CLIENTS), str(seed)]
+            place: list[str | Path] = [program, volume / VOLUME_FILE]
+            words = [*place, str(number), str(CLIENTS), str(seed), str(patience_ms)]
             client = stack.enter_context(
                 subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             )
@@ -44,7 +46,7 @@ def clients_of(engine: Engine, volume: Path, seed: int) -> Iterator[Clients]:
         yield clients
 
 
-def kill_at_random(engine: Engine, volume: Path, choose: random.Random) -> list[int]:
+def kill_at_random(engine: Engine, volume: Path, options: ServerOptions, choose: random.Random) -> list[int]:
     """Kills two servers, one after the other or at once, and starts them again; their numbers."""
     pair = choose.sample(range(SERVERS), 2)
     for number in pair:
@@ -52,7 +54,7 @@ def kill_at_random(engine: Engine, volume: Path, choose: random.Random) -> list[
         time.sleep(choose.choice([0, 0.05, 0.5]))
     wait_for(lambda: dead_servers(volume) == sorted(pair), "the servers to end")
     time.sleep(choose.uniform(0, 2))
-    serve(engine, volume, OPTIONS)
+    serve(engine, volume, options)
     return pair
 
 
@@ -69,14 +71,22 @@ def strider(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(strider_command(*words), capture_output=True, text=True, timeout=END_S, check=False)
 
 
-def test_nothing_acknowledged_is_lost_when_servers_are_killed(engine: Engine, tmp_path: Path) -> None:
-    """Errors name a server that was killed, within the client's patience, and all is back afterwards."""
+@pytest.mark.parametrize(("copies", "patience_ms"), [(1, 3000), (2, 20000)], ids=["one copy", "two copies"])
+def test_nothing_acknowledged_is_lost_when_servers_are_killed(
+    engine: Engine, tmp_path: Path, copies: int, patience_ms: int
+) -> None:
+    """Errors name a server that was killed, within the client's patience, and all is back afterwards.
+
+    With two copies transfers do not fail at all.
+    """
+    options = replace(OPTIONS, copies=copies)
     volume = tmp_path / "volume"
     choose = random.Random(1)
     rounds: list[tuple[float, list[int]]] = []
-    serve(engine, volume, OPTIONS)
+    fills = 0
+    serve(engine, volume, options)
     try:
-        with clients_of(engine, volume, seed=1) as clients:
+        with clients_of(engine, volume, 1, patience_ms) as clients:
             for client in clients:
                 assert client.stdout is not None
                 assert client.stdout.readline() == "ready\n"
@@ -84,7 +94,11 @@ def test_nothing_acknowledged_is_lost_when_servers_are_killed(engine: Engine, tm
             while time.monotonic() < end:
                 time.sleep(choose.uniform(0.2, 1.5))
                 begin = time.monotonic()
-                rounds.append((begin, kill_at_random(engine, volume, choose)))
+                rounds.append((begin, kill_at_random(engine, volume, options, choose)))
+                if copies > 1:
+                    filled = scrub(engine, volume)["filled"]
+                    fills += len(filled)
+                    assert not [each for each in filled if each["reason"]], filled
             found = [json.loads(client.communicate("end\n", timeout=END_S)[0]) for client in clients]
         # Of calls that the kills interrupted.
         strider("listio", "check", volume, "--repair")
@@ -92,8 +106,10 @@ def test_nothing_acknowledged_is_lost_when_servers_are_killed(engine: Engine, tm
         checked, scrubbed = strider("listio", "check", volume), strider("listio", "scrub", volume)
     finally:
         stop(volume)
-    sums = {key: sum(each[key] for each in found) for key in ("calls", "failed", "losses", "blocks_compared")}
-    print(len(rounds), "rounds:", sums, "longest call:", max(each["longest_ms"] for each in found), "ms")
+    keys = ("calls", "failed", "failed_transfers", "losses", "blocks_compared")
+    sums = {key: sum(each[key] for each in found) for key in keys}
+    longest_ms = max(each["longest_ms"] for each in found)
+    print(f"{len(rounds)} rounds, {fills} fills: {sums}, longest call: {longest_ms} ms")
     assert [mistake for each in found for mistake in each["mistakes"]] == []
     assert sum(each["failed"] for each in found) > 0, "the kills were felt"
     assert sum(each["losses"] for each in found) > 0, "syncs after restarts"
@@ -103,6 +119,9 @@ def test_nothing_acknowledged_is_lost_when_servers_are_killed(engine: Engine, tm
             for time_of_it in tenths:
                 require_killed(error, time_of_it, rounds)
     assert all(each["longest_ms"] < 5 * each["patience_ms"] for each in found)
+    if copies > 1:
+        assert fills > 0
+        assert sums["failed_transfers"] == 0
     assert scrubbed.returncode == 0, scrubbed.stdout + scrubbed.stderr
     assert cleaned.returncode == 0, cleaned.stdout + cleaned.stderr
     assert checked.returncode == 0, checked.stdout + checked.stderr

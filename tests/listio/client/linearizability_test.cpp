@@ -67,8 +67,8 @@ class Histories {
   static constexpr std::size_t registers = 4, clients = 3, operations = 5;
   static constexpr std::uint64_t strip_bytes = 1024;
 
-  Histories(std::string transport, Discipline discipline, std::uint64_t seed)
-      : processes_(servers, std::move(transport)), discipline_(discipline), dice_(seed) {
+  Histories(std::string transport, Discipline discipline, std::uint64_t seed, std::uint32_t copies = 1)
+      : processes_(servers, std::move(transport), {}, copies), discipline_(discipline), dice_(seed) {
     ClientOptions options;
     options.patience = milliseconds(20'000);
     for (std::size_t i = 0; i < clients; ++i)
@@ -91,13 +91,26 @@ class Histories {
   }
   std::size_t uncertain() const { return uncertain_; }
   std::size_t lost_locks() const { return lost_locks_; }
+  std::size_t fills() const { return fills_; }
 
  private:
   void restart() {
     const auto number = static_cast<std::uint32_t>(dice_.roll(0, servers - 1));
     std::this_thread::sleep_for(std::chrono::microseconds(dice_.roll(0, 3000)));
+    filling_ = {};
     processes_.kill(number, SIGKILL);
+    if (processes_.volume().copies > 1) std::this_thread::sleep_for(milliseconds(dice_.roll(0, 1500)));
     start(number);
+    if (processes_.volume().copies > 1) filling_ = std::jthread([this] { fill(); });
+  }
+
+  /// While clients go on.
+  void fill() {
+    Client client(processes_.volume());
+    for (const FilledServer& each : client.fill()) {
+      EXPECT_EQ(each.reason, "");
+      ++fills_;
+    }
   }
 
   /// Again if another program has taken the server's port meanwhile.
@@ -211,6 +224,8 @@ class Histories {
   std::mutex mutex_;
   Operations history_;
   std::size_t uncertain_ = 0;
+  std::atomic<std::size_t> fills_ = 0;
+  std::jthread filling_;
 };
 
 std::string text_of(const Operations& history) {
@@ -246,6 +261,23 @@ TEST_P(LinearizabilityTest, ReadsAndWritesUnderLocksHaveAnOrderWhileServersAreKi
   EXPECT_GT(histories.uncertain(), 0U) << "no operation met a restart";
   std::printf("%d histories, %zu operations, %zu without a known end, %zu locks lost, at most %zu states\n", wanted,
               operations, histories.uncertain(), histories.lost_locks(), most_states);
+}
+
+/// Servers are killed for longer, and filled while clients go on.
+TEST(CopiedLinearizabilityTest, ReadsAndWritesUnderLocksHaveAnOrder) {
+  constexpr int restart_every = 12;
+  Histories histories("tcp", Discipline::locks, 20261128, 2);
+  const int wanted = wanted_histories() / 2;
+  std::size_t operations = 0;
+  for (int i = 0; i < wanted; ++i) {
+    const Operations history = histories.record(i % restart_every == 0);
+    ASSERT_TRUE(HistoryChecker(history, Histories::registers).is_linearizable()) << "history " << i << ":\n"
+                                                                                 << text_of(history);
+    operations += history.size();
+  }
+  EXPECT_GT(histories.fills(), 0U) << "no server was out";
+  std::printf("%d histories, %zu operations, %zu without a known end, %zu locks lost, %zu servers filled\n", wanted,
+              operations, histories.uncertain(), histories.lost_locks(), histories.fills());
 }
 
 TEST_P(LinearizabilityTest, ReadsWithoutLocksAreFound) {

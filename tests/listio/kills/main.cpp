@@ -1,6 +1,6 @@
 // A client of a volume whose servers are killed and started again meanwhile (tests/system/test_listio_kills.py).
 //
-//   strider-listio-kills VOLUME_FILE CLIENT CLIENTS SEED
+//   strider-listio-kills VOLUME_FILE CLIENT CLIENTS SEED PATIENCE_MS
 //
 // Until a line is read from standard input, writes, reads and syncs lists of blocks of a file that all clients share,
 // and makes and removes files of its own, each with a block. Each block has one writer, and each call that fails leaves
@@ -33,7 +33,6 @@ namespace {
 constexpr std::uint64_t block = 4096;
 constexpr std::uint64_t most_blocks = 256;  // of a client
 constexpr std::size_t most_names = 16;
-constexpr std::chrono::milliseconds patience{3000};
 using Version = std::uint64_t;  // of a block: how often it was written, 0 for zeros
 
 /// A word of a block: tells the block, its version and the place of the word.
@@ -44,8 +43,10 @@ std::uint64_t word_of(std::uint64_t number, Version version, std::uint64_t word)
 
 class Worker {
  public:
-  Worker(const std::string& volume, std::uint64_t client, std::uint64_t clients, std::uint64_t seed)
-      : client_(read_volume(volume), options()),
+  Worker(const std::string& volume, std::uint64_t client, std::uint64_t clients, std::uint64_t seed,
+         std::chrono::milliseconds patience)
+      : client_(read_volume(volume), options(patience)),
+        patience_(patience),
         number_(client),
         clients_(clients),
         random_(seed * 1000 + client),
@@ -76,7 +77,8 @@ class Worker {
   std::string json() const {
     std::string text = R"({"calls": )" + std::to_string(calls_) + R"(, "failed": )" + std::to_string(failed_) +
                        R"(, "blocks_compared": )" + std::to_string(compared_) + R"(, "longest_ms": )" +
-                       std::to_string(longest_.count()) + R"(, "patience_ms": )" + std::to_string(patience.count());
+                       std::to_string(longest_.count()) + R"(, "patience_ms": )" + std::to_string(patience_.count()) +
+                       R"(, "failed_transfers": )" + std::to_string(failed_transfers_);
     const auto add = [&](const char* key, const auto& texts) {
       text += std::string(", \"") + key + "\": [";
       for (const char* comma = ""; const std::string& each : texts) {
@@ -100,7 +102,7 @@ class Worker {
   }
 
  private:
-  static ClientOptions options() {
+  static ClientOptions options(std::chrono::milliseconds patience) {
     ClientOptions options;
     options.patience = patience;
     return options;
@@ -181,6 +183,7 @@ class Worker {
       for (std::size_t word = 0; word < words; ++word)
         list.words[i * words + word] = word_of(run_of(blocks[i]).offset / block, version, word);
     const bool is_done = succeeds([&] { client_.write_list(file_, list.memory, list.runs); });
+    if (!is_done) ++failed_transfers_;
     for (const std::uint64_t each : blocks) {
       if (is_done) possible_[each].clear();
       possible_[each].insert(version);
@@ -190,7 +193,10 @@ class Worker {
   /// Whether they could be read.
   bool read(std::span<const std::uint64_t> blocks) {
     List list = list_of(blocks);
-    if (!succeeds([&] { client_.read_list(file_, list.memory, list.runs); })) return false;
+    if (!succeeds([&] { client_.read_list(file_, list.memory, list.runs); })) {
+      ++failed_transfers_;
+      return false;
+    }
     constexpr std::size_t words = block / sizeof(std::uint64_t);
     for (std::size_t i = 0; i < blocks.size(); ++i) compare(blocks[i], std::span(list.words).subspan(i * words, words));
     return true;
@@ -247,6 +253,7 @@ class Worker {
   }
 
   Client client_;
+  std::chrono::milliseconds patience_;
   std::uint64_t number_, clients_;
   std::mt19937_64 random_;
   File file_;
@@ -254,7 +261,7 @@ class Worker {
   Version last_version_ = 0;
   std::vector<std::set<Version>> possible_;      ///< versions of each block that may be there
   std::map<std::size_t, std::set<bool>> names_;  ///< whether each may exist
-  std::uint64_t calls_ = 0, failed_ = 0, losses_ = 0, compared_ = 0;
+  std::uint64_t calls_ = 0, failed_ = 0, failed_transfers_ = 0, losses_ = 0, compared_ = 0;
   std::chrono::milliseconds longest_{0};
   std::map<std::string, std::set<std::int64_t>> errors_;  ///< and when they were, in tenths of a second
   std::vector<std::string> mistakes_;
@@ -269,11 +276,12 @@ bool has_input() {
 }  // namespace strider::listio
 
 int main(int count, char** words) try {
-  if (count != 5) {
-    std::fputs("usage: strider-listio-kills VOLUME_FILE CLIENT CLIENTS SEED\n", stderr);
+  if (count != 6) {
+    std::fputs("usage: strider-listio-kills VOLUME_FILE CLIENT CLIENTS SEED PATIENCE_MS\n", stderr);
     return 2;
   }
-  strider::listio::Worker worker(words[1], std::stoull(words[2]), std::stoull(words[3]), std::stoull(words[4]));
+  strider::listio::Worker worker(words[1], std::stoull(words[2]), std::stoull(words[3]), std::stoull(words[4]),
+                                 std::chrono::milliseconds(std::stoull(words[5])));
   std::cout << "ready" << std::endl;
   while (!strider::listio::has_input()) worker.step();
   worker.check_all();
