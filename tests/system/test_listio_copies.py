@@ -46,7 +46,7 @@ class CopiedVolume:
 
     def copy(self, verb: str, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
-        words = [self._program, verb, self.directory / VOLUME_FILE, folder]
+        words: list[str | Path] = [self._program, verb, self.directory / VOLUME_FILE, folder]
         subprocess.run(words, check=True, timeout=DEADLINE_S)
 
     def put(self, contents: bytes, folder: Path) -> None:
