@@ -3,15 +3,17 @@
     tools/sanitizers.py             both of those below
     tools/sanitizers.py address     addresses, undefined behaviour: data, patterns, plans, list I/O
     tools/sanitizers.py thread      data races: list I/O, whose tests run servers as threads
+    tools/sanitizers.py --build     builds alone, for tests that run later
 
 The rest is taken from the ordinary build (shadow_build.py). The presets asan and tsan build all of it.
 """
 
+import argparse
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,17 +65,31 @@ SANITIZERS = {
         {"TSAN_OPTIONS": "halt_on_error=1"},
     ),
 }
+LONGEST = [("thread", "tests/listio/server"), ("thread", "tests/listio/transfer")]
+"""Tests that are started first."""
 
 
 def main() -> int:
-    """Builds and tests under the sanitizers named, or all: tests of the one beside those of the other."""
+    """Builds and tests under the sanitizers named, or all."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="SANITIZER", help="address, thread; default: both")
+    parser.add_argument("--build", action="store_true", help="run no tests")
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - set(SANITIZERS)
+    if unknown:
+        parser.error(f"no sanitizer {', '.join(sorted(unknown))}: choose of {', '.join(SANITIZERS)}")
     setup = subprocess.run([ROOT / "tools/setup.sh", "test"], check=True, stdout=subprocess.PIPE, text=True)
     ordinary = Path(setup.stdout.strip()).parents[1]
-    names = sys.argv[1:] or list(SANITIZERS)
-    builds = [_build(name, SANITIZERS[name], ordinary) for name in names]
-    with ThreadPoolExecutor(len(names)) as pool:
-        passed = pool.map(_passes, names, [SANITIZERS[name] for name in names], builds)
-    return 0 if all(passed) else 1
+    builds = {name: _build(name, SANITIZERS[name], ordinary) for name in arguments.names or SANITIZERS}
+    return 0 if arguments.build or _all_pass(builds) else 1
+
+
+def _all_pass(builds: Mapping[str, Path]) -> bool:
+    """Runs the tests of two folders at a time, those that take longest first."""
+    tests = [(name, folder) for name in builds for folder in SANITIZERS[name].tests]
+    tests.sort(key=lambda test: LONGEST.index(test) if test in LONGEST else len(LONGEST))
+    with ThreadPoolExecutor(2) as pool:
+        return all(list(pool.map(lambda test: _passes(test[0], test[1], builds[test[0]]), tests)))
 
 
 def _build(name: str, sanitizer: Sanitizer, ordinary: Path) -> Path:
@@ -87,26 +103,23 @@ def _build(name: str, sanitizer: Sanitizer, ordinary: Path) -> Path:
     return build.folder
 
 
-def _passes(name: str, sanitizer: Sanitizer, build: Path) -> bool:
-    good = True
-    for folder in sanitizer.tests:
-        began = time.monotonic()
-        # Its map of memory leaves no room for addresses that are drawn at random.
-        command = ["setarch", "--addr-no-randomize", *unit_tests(ROOT, build, folder)]
-        done = subprocess.run(
-            command,
-            cwd=build.parent,
-            env=os.environ | sanitizer.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-        passed = done.returncode == 0
-        output = "" if passed else f"\n{done.stdout.decode(errors='replace')}"
-        state = f"{'passed' if passed else 'FAILED'} in {time.monotonic() - began:.0f} s{output}"
-        print(f"sanitizers: {name}: {folder}: {state}", flush=True)
-        good = good and passed
-    return good
+def _passes(name: str, folder: str, build: Path) -> bool:
+    began = time.monotonic()
+    # Its map of memory leaves no room for addresses that are drawn at random.
+    command = ["setarch", "--addr-no-randomize", *unit_tests(ROOT, build, folder)]
+    done = subprocess.run(
+        command,
+        cwd=build.parent,
+        env=os.environ | SANITIZERS[name].environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    passed = done.returncode == 0
+    output = "" if passed else f"\n{done.stdout.decode(errors='replace')}"
+    state = f"{'passed' if passed else 'FAILED'} in {time.monotonic() - began:.0f} s{output}"
+    print(f"sanitizers: {name}: {folder}: {state}", flush=True)
+    return passed
 
 
 if __name__ == "__main__":
