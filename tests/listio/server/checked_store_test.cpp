@@ -13,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "corruption.hpp"
 #include "listio/protocol/parse.hpp"
 #include "listio/server/data_store.hpp"
 #include "service.hpp"
@@ -246,7 +247,7 @@ class Damage : public CheckedStoreTest {
   Bytes data_;
 };
 
-TEST_F(Damage, OfAnySingleBitIsFoundAndNamed) {
+TEST_F(Damage, OfAnySingleByteIsFoundAndNamed) {
   constexpr std::uint64_t bytes = 10 * block + 100;
   fill(bytes);
   ASSERT_EQ(write(file_, 20 * block, random_bytes(block)), 0);
@@ -256,11 +257,12 @@ TEST_F(Damage, OfAnySingleBitIsFoundAndNamed) {
   store_.reset();
   const std::string data = path_of("data", file_), sums = path_of("sums", file_);
   const std::uint64_t sums_bytes = block + 21 * 4;
-  for (int i = 0; i < 500; ++i) {
+  const int all = 2 * corruptions(250);
+  for (int i = 0; i < all; ++i) {
     const bool in_data = i % 2 == 0;
     const std::uint64_t offset = up_to((in_data ? data_.size() : sums_bytes) - 1);
-    const int bit = static_cast<int>(up_to(7));
-    flip(in_data ? data : sums, offset, bit);
+    const auto change = static_cast<unsigned>(1 + up_to(254));
+    corrupt(in_data ? data : sums, offset, change);
     start();
     const std::string text = found();
     ASSERT_NE(text, "") << (in_data ? "data " : "sums ") << offset;
@@ -268,7 +270,7 @@ TEST_F(Damage, OfAnySingleBitIsFoundAndNamed) {
     const std::uint64_t number = in_data ? offset / block : (offset - block) / 4;
     if (in_data || offset >= block) expect_in("at bytes " + std::to_string(number * block) + " to", text);
     store_.reset();
-    flip(in_data ? data : sums, offset, bit);
+    corrupt(in_data ? data : sums, offset, change);
   }
   start();
   EXPECT_EQ(found(), "");

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <random>
 
+#include "corruption.hpp"
 #include "foundation/error.hpp"
 #include "listio/protocol/secret.hpp"
 #include "service.hpp"
@@ -135,6 +137,24 @@ TEST_F(FolderTest, WithADamagedLabelIsRefused) {
   set_label("");
   expect_in("holds data, and its label is empty", refusal(wanted));
   set_label(good);
+  EXPECT_EQ(refusal(wanted), "");
+}
+
+TEST_F(FolderTest, WithAnyCorruptByteOfItsLabelIsRefused) {
+  const Label wanted{{make_volume_id(), 7}, 0, 4, Checksums::crc32c};
+  EXPECT_EQ(refusal(wanted), "");
+  use();
+  std::mt19937 random(13);
+  const std::string good = label();
+  for (int left = corruptions(250); left > 0; --left) {
+    const std::uint64_t place = random() % good.size();
+    const auto change = static_cast<unsigned>(1 + random() % 255);
+    corrupt(path() + "/label", place, change);
+    const std::string text = label(), why = refusal(wanted);
+    ASSERT_NE(why.find("server-0"), std::string::npos) << "byte " << place << " by " << change << ": " << why;
+    ASSERT_EQ(label(), text) << "nothing was written";
+    corrupt(path() + "/label", place, change);
+  }
   EXPECT_EQ(refusal(wanted), "");
 }
 

@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <set>
 
+#include "corruption.hpp"
 #include "listio/server/small_files.hpp"
 #include "service.hpp"
 
@@ -124,6 +126,43 @@ TEST_F(NamesTest, ADamagedEntryIsNeitherRemovedNorReplaced) {
   EXPECT_EQ(names_.damage_of("one"), "name entry of one is damaged: its checksum is not that of its text");
   EXPECT_EQ(names_.stat("two", entry), 0);
   EXPECT_EQ(check("one").state, EntryState::damaged);
+}
+
+TEST_F(NamesTest, AnyCorruptByteOfAnEntryIsFoundAndNamed) {
+  std::mt19937 random(11);
+  const FileId id = create("one"), other = create("two");
+  const auto bytes = std::filesystem::file_size(file("one"));
+  for (int left = corruptions(250); left > 0; --left) {
+    const std::uint64_t place = random() % bytes;
+    const auto change = static_cast<unsigned>(1 + random() % 255);
+    corrupt(file("one"), place, change);
+    Entry entry;
+    ASSERT_EQ(names_.stat("one", entry), EUCLEAN) << place << " by " << change;
+    ASSERT_EQ(names_.damage_of("one").find("name entry of one is damaged: "), 0U) << place << " by " << change;
+    ASSERT_EQ(names_.stat("two", entry), 0);
+    ASSERT_EQ(entry.file, other);
+    corrupt(file("one"), place, change);
+    ASSERT_EQ(names_.stat("one", entry), 0);
+    ASSERT_EQ(entry.file, id);
+  }
+}
+
+TEST_F(NamesTest, AnyCorruptByteOfACopyIsFoundAndLeavesTheName) {
+  std::mt19937 random(12);
+  const FileId id = create("one");
+  const auto bytes = std::filesystem::file_size(copy(id));
+  for (int left = corruptions(250); left > 0; --left) {
+    const std::uint64_t place = random() % bytes;
+    const auto change = static_cast<unsigned>(1 + random() % 255);
+    corrupt(copy(id), place, change);
+    ASSERT_EQ(check("one").copy, CopyState::damaged) << place << " by " << change;
+    ASSERT_EQ(check(id).state, CopyState::damaged) << place << " by " << change;
+    Entry entry;
+    ASSERT_EQ(names_.stat("one", entry), 0);
+    ASSERT_EQ(entry.file, id);
+    corrupt(copy(id), place, change);
+    ASSERT_EQ(check(id).state, CopyState::whole);
+  }
 }
 
 TEST_F(NamesTest, AnEntryIsRewrittenFromItsCopy) {
