@@ -132,8 +132,9 @@ def test_a_sync_is_of_data_folder_and_names(trace: Trace, sync: str, times: int,
 
 def test_what_is_created_is_synced_with_its_name(trace: Trace) -> None:
     syncs = [kind(call) for call in syncs_of(trace.created["each"])]
-    for wanted in ("fdatasync file", "fsync folder"):
-        assert syncs.count(wanted) == FILES, wanted
+    assert syncs.count("fdatasync file") == FILES
+    # A server without data of a file syncs its folder, too, if that is there for other files.
+    assert syncs.count("fsync folder") >= FILES
     assert syncs.count("fsync names") >= 4 * FILES
 
 
