@@ -289,11 +289,13 @@ bool Driver::is_finished(Operation& operation) {
   if (operation.unfinished > 0 && operation.error)
     for (const auto& link : links_) link->drop_waiting(operation);
   if (operation.unfinished > 0 && has_passed(operation.deadline)) {
-    const auto late = late_servers(operation);
-    const auto lives = [&](std::uint32_t server) { return is_alive(server, operation.patience); };
-    if (!has_passed(operation.last) && std::ranges::all_of(late, lives))
+    if (has_passed(operation.last)) {
+      end_late(operation);
+    } else {
+      // Ends the connections to those that do not live; the others are waited for.
+      for (const std::uint32_t server : late_servers(operation)) is_alive(server, operation.patience);
       operation.deadline = std::min(operation.last, in(operation.patience));
-    else if (operation.unfinished > 0) end_late(operation);
+    }
   }
   return operation.unfinished == 0;
 }

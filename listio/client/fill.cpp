@@ -95,7 +95,7 @@ class Fill {
   bool is_readable(const Place& from, FileId file, std::span<const ByteRun> runs) {
     try {
       const auto stat = ask_at<DataStat>(driver_, from, DataStatRequest{file});
-      if (stat.modified_ns == 0) return false;
+      if (stat.bytes == 0 && stat.modified_ns == 0) return false;
       for_each_chunk(runs, stat.bytes, [&](const ByteRun& chunk) { move(Direction::read, from, file, chunk); });
       return true;
     } catch (const IoError& error) {
@@ -211,7 +211,8 @@ FilledServer fill_one(Driver& driver, std::uint32_t server, std::uint64_t view,
   return Fill(driver, server, view, damaged).run();
 } catch (const IoError& error) {
   std::string reason = error.what();
-  if (error.details().error_number == ESTALE) reason = "another scrub has begun to fill it";
+  if (error.details().error_number == ESTALE)
+    reason = "another scrub has begun to fill it, or a server was started again; scrub again";
   if (error.details().error_number == EIO)
     reason += ", and server " + std::to_string(server) +
               " has missed changes of it; remove or overwrite the file of this data file, and scrub again";

@@ -86,10 +86,10 @@ Errno MissedChanges::forget() {
   for (unsigned shard = 0; shard < shards; ++shard)
     if (const Errno error = marks_.list(shard, files); error != 0) return error;
   if (!std::ranges::all_of(files, [&](FileId file) { return was_taken(file); })) return EAGAIN;
+  marked_.clear();  // whatever is left if a removal fails
   for (const FileId file : files)
     if (const Errno error = marks_.remove(file); error != 0) return error;
   missed_.clear();
-  marked_.clear();
   return 0;
 }
 
