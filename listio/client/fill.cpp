@@ -228,7 +228,10 @@ std::vector<FilledServer> fill_servers(Driver& driver, Copies& copies, std::span
   };
   std::vector<FilledServer> filled;
   const auto fill = [&](std::uint32_t server) {
-    filled.push_back(fill_one(driver, server, view().number, damaged));
+    // Another scrub may have filled it: its changes of this view are right.
+    const std::uint64_t number = view().number;
+    if (!copies.is_out(server)) return;
+    filled.push_back(fill_one(driver, server, number, damaged));
     copies.forget();
   };
   const std::vector<std::uint32_t> out = view().out;
