@@ -270,6 +270,7 @@ def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
     from strider.listio import (
         is_check_advised,
         is_down,
+        out_text,
         problems,
         processes_of,
         restart_commands,
@@ -298,10 +299,7 @@ def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
             print(f"{problem}: {restart_commands(directory, silent_of(servers))}")
         for server in servers:
             if server["out"] and server["answers"]:
-                print(
-                    f"server {server['server']} is out, as it may have missed changes: "
-                    f"strider listio scrub {shlex.quote(str(directory))}"
-                )
+                print(f"server {server['server']} {out_text(directory)}")
         _advise_check(directory)
     if state != "up":
         raise typer.Exit(int(ExitCode.CANNOT_RUN))

@@ -5,6 +5,7 @@ servers' folders, a file with their addresses, and a file with their processes.
 """
 
 from strider.listio.answers import (
+    out_text,
     problems,
     reaches_into_servers,
     require_answers,
@@ -50,6 +51,7 @@ __all__ = [
     "mount_program",
     "mounted",
     "note_clean_check",
+    "out_text",
     "preload_variables",
     "problems",
     "processes_of",

@@ -83,11 +83,7 @@ def require_servers(file: Path, engine: Engine) -> None:
     out = [server["server"] for server in servers if server["out"]]
     if out:
         # Its neighbour would do its work, and the rates would be those of fewer servers.
-        raise StriderError(
-            f"server {out[0]} of {directory} is out, as it may have missed changes: "
-            f"strider listio scrub {shlex.quote(str(directory))}",
-            ExitCode.CANNOT_RUN,
-        )
+        raise StriderError(f"server {out[0]} of {directory} {out_text(directory)}", ExitCode.CANNOT_RUN)
 
 
 def silent_of(servers: Iterable[dict[str, Json]]) -> list[int]:
@@ -123,3 +119,8 @@ def problems(servers: Iterable[dict[str, Json]]) -> Iterator[str]:
         if not server["answers"]:
             reason = str(server["error"]).split(f"{server['address']}: ")[-1]
             yield f"server {server['server']} does not answer: {reason}"
+
+
+def out_text(directory: Path) -> str:
+    """Returns what is to be done about a server of a volume that is out, after its name."""
+    return f"is out, as it may have missed changes: strider listio scrub {shlex.quote(str(directory))}"
