@@ -1,6 +1,6 @@
 #pragma once
 #include <cerrno>
-#include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -21,18 +21,22 @@ Body body_of(const Call& call) {
                 "use the same release of Strider on both sides");
 }
 
-inline void tell(Driver& driver, const char* what, const std::string& path, Request request, std::uint32_t server = 0) {
-  const auto operation = driver.prepare(what, path);
-  driver.add(*operation, server, std::move(request));
+/// One request to one place.
+inline std::unique_ptr<Operation> run_one(Driver& driver, const char* what, const std::string& path, const Place& place,
+                                          Request request) {
+  auto operation = driver.prepare(what, path);
+  driver.add(*operation, place, std::move(request));
   driver.run(*operation);
+  return operation;
+}
+
+inline void tell(Driver& driver, const char* what, const std::string& path, Request request, const Place& place = {}) {
+  run_one(driver, what, path, place, std::move(request));
 }
 
 template <typename Body>
-Body ask(Driver& driver, const char* what, const std::string& path, Request request, std::uint32_t server = 0) {
-  const auto operation = driver.prepare(what, path);
-  driver.add(*operation, server, std::move(request));
-  driver.run(*operation);
-  return body_of<Body>(operation->calls.front());
+Body ask(Driver& driver, const char* what, const std::string& path, Request request, const Place& place = {}) {
+  return body_of<Body>(run_one(driver, what, path, place, std::move(request))->calls.front());
 }
 
 }  // namespace strider::listio

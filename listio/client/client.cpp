@@ -58,8 +58,8 @@ class Client::Impl {
 
   /// One request to the manager.
   template <typename Body>
-  Body ask(const char* what, const std::string& path, Request request, std::uint32_t server = 0) {
-    return listio::ask<Body>(driver, what, path, std::move(request), server);
+  Body ask(const char* what, const std::string& path, Request request, const Place& place = {}) {
+    return listio::ask<Body>(driver, what, path, std::move(request), place);
   }
   /// The same of a request that may be done twice.
   template <typename Body>
@@ -74,14 +74,12 @@ class Client::Impl {
       return operation;
     });
   }
-  void tell(const char* what, const std::string& path, Request request, std::uint32_t server = 0) {
-    listio::tell(driver, what, path, std::move(request), server);
+  void tell(const char* what, const std::string& path, Request request, const Place& place = {}) {
+    listio::tell(driver, what, path, std::move(request), place);
   }
   /// A change of names.
   std::unique_ptr<Operation> change(const char* what, const std::string& path, Request request) {
-    auto operation = driver.prepare(what, path);
-    driver.add(*operation, 0, std::move(request));
-    driver.run(*operation);
+    auto operation = run_one(driver, what, path, {}, std::move(request));
     unsynced.changed_names(operation->calls.front());
     return operation;
   }
@@ -371,13 +369,13 @@ void Client::cancel_lock(Ticket ticket) {
   const Impl::Transfer& transfer = impl_->find(ticket);
   const Call& call = transfer.operation->calls.front();
   if (call.stage != Call::Stage::asked) return;
-  impl_->tell("lock", transfer.file.path, CancelLockRequest{transfer.file.id, call.number}, call.server);
+  impl_->tell("lock", transfer.file.path, CancelLockRequest{transfer.file.id, call.number}, {call.server});
 }
 
 std::optional<LockHolder> Client::find_lock(const File& file, std::uint64_t owner, LockKind kind,
                                             const ByteRun& range) {
   auto holder =
-      impl_->ask<LockHolder>("lock", file.path, FindLockRequest{file.id, owner, kind, range}, lock_server(file));
+      impl_->ask<LockHolder>("lock", file.path, FindLockRequest{file.id, owner, kind, range}, {lock_server(file)});
   if (holder.kind == LockKind::none) return {};
   return holder;
 }
@@ -415,12 +413,8 @@ void Client::confirm_sync(const File& file, const UnsyncedChanges& changes) {
 }
 
 void Client::sync_names() {
-  impl_->sync_changes(0, impl_->unsynced.take_names(), [&] {
-    auto synced = impl_->driver.prepare("sync", "");
-    impl_->driver.add(*synced, 0, SyncNamesRequest{});
-    impl_->driver.run(*synced);
-    return synced;
-  });
+  impl_->sync_changes(0, impl_->unsynced.take_names(),
+                      [&] { return run_one(impl_->driver, "sync", "", {}, SyncNamesRequest{}); });
 }
 
 std::uint64_t Client::size(const File& file) { return impl_->sizes(file).bytes; }
@@ -511,7 +505,7 @@ void Client::connect() {
 ServerStatus Client::status(std::uint32_t server) {
   if (server >= impl_->driver.servers())
     throw InputError("server", "there is no server " + std::to_string(server), "servers are numbered from 0");
-  return impl_->ask<ServerStatus>("status", "", StatusRequest{}, server);
+  return impl_->ask<ServerStatus>("status", "", StatusRequest{}, {server});
 }
 
 CheckReport Client::check() {
@@ -529,18 +523,13 @@ std::string CheckReport::reason_to_keep_orphans() const {
 }
 
 void Client::remove_orphan(const CheckReport::Data& data) {
-  const auto operation = impl_->driver.prepare("check", "");
   impl_->copies.renew("check", "", impl_->copies.begin());
-  const std::uint64_t view = impl_->copies.are_two() ? impl_->copies.view().number : 0;
-  impl_->driver.add(*operation, {data.server, {data.copy, false, view}}, RemoveDataRequest{data.file});
-  impl_->driver.run(*operation);
+  const std::uint64_t view = impl_->copies.view().number;
+  impl_->tell("check", "", RemoveDataRequest{data.file}, {data.server, {data.copy, false, view}});
 }
 
 DataPage Client::list_data(std::uint32_t server, std::uint64_t cookie, DataCopy copy) {
-  const auto operation = impl_->driver.prepare("list data", "");
-  impl_->driver.add(*operation, {server, {copy, false, 0}}, ListDataRequest{cookie});
-  impl_->driver.run(*operation);
-  return body_of<DataPage>(operation->calls.front());
+  return impl_->ask<DataPage>("list data", "", ListDataRequest{cookie}, {server, {copy}});
 }
 
 ServerView Client::view() {
@@ -561,7 +550,7 @@ void Client::verify(std::span<VerifiedSlice> slices) {
   try {
     for (const VerifiedSlice& slice : slices) {
       operations.push_back(driver.prepare("scrub", ""));
-      driver.add(*operations.back(), {slice.server, {slice.copy, false, 0}}, slice.request);
+      driver.add(*operations.back(), {slice.server, {slice.copy}}, slice.request);
       driver.start(*operations.back());
     }
     for (std::size_t i = 0; i < slices.size(); ++i) try {

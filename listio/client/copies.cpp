@@ -109,7 +109,7 @@ void Copies::suspect(std::uint32_t server, const char* what, const std::string& 
     ask(what, path, {server, view_.number}, deadline);
   } catch (const IoError& error) {
     if (error.details().error_number != EBUSY) throw;
-    // Nobody can do without it, as its neighbour is out. It may be back soon.
+    // Its neighbour is out: it has the only copy of data. It may be back soon.
     driver_.turn(until(std::min(deadline, in(pause_to_repeat))));
   }
 }

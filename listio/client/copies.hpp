@@ -88,7 +88,7 @@ class Copies {
   std::vector<Place> to_read(std::uint32_t server, DataCopy preferred = DataCopy::first) const;
 
  private:
-  std::uint32_t next(std::uint32_t server) const { return (server + 1) % driver_.servers(); }
+  std::uint32_t next(std::uint32_t server) const { return next_server(server, driver_.servers()); }
   bool may_be_back();
   bool ask(const char* what, const std::string& path, const LeaseRequest& request, const Deadline& deadline);
 

@@ -12,10 +12,10 @@
 
 namespace strider::listio {
 
-/// A data file of a server.
+/// A server, and which of its data files: the first copy unless that is said.
 struct Place {
   std::uint32_t server = 0;
-  Target target;
+  Target target{};
 };
 /// Where the data of a file are that its striping has on `server`: in one place or two.
 using Places = std::function<std::vector<Place>(std::uint32_t server)>;

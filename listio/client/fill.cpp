@@ -20,16 +20,12 @@ constexpr std::uint64_t few_bytes = std::uint64_t{16} << 20;  // copied while ot
 constexpr int most_passes = 16, most_pauses = 5;
 constexpr milliseconds pause_to_ask{10};
 
-/// A request to one place. IoError.
 std::unique_ptr<Operation> run_at(Driver& driver, const Place& place, Request request) {
-  auto operation = driver.prepare(what, "");
-  driver.add(*operation, place, std::move(request));
-  driver.run(*operation);
-  return operation;
+  return run_one(driver, what, "", place, std::move(request));
 }
 template <typename Body>
 Body ask_at(Driver& driver, const Place& place, Request request) {
-  return body_of<Body>(run_at(driver, place, std::move(request))->calls.front());
+  return ask<Body>(driver, what, "", std::move(request), place);
 }
 
 /// The two places that have what a server may have missed, and where it goes.
@@ -37,7 +33,7 @@ struct Route {
   Place from, to;
 };
 std::vector<Route> routes_to(std::uint32_t server, std::uint32_t servers, std::uint64_t fill) {
-  const std::uint32_t next = (server + 1) % servers, before = (server + servers - 1) % servers;
+  const std::uint32_t next = next_server(server, servers), before = previous_server(server, servers);
   return {{{next, {DataCopy::second, false, 0, fill}}, {server, {DataCopy::first, false, 0, fill}}},
           {{before, {DataCopy::first, false, 0, fill}}, {server, {DataCopy::second, false, 0, fill}}}};
 }

@@ -137,13 +137,12 @@ int print_scrub(Client& client, const ScrubOptions& options) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   Clock::time_point next = begin;
-  const auto show = [&](const ScrubProgress& progress) {
+  const ScrubReport report = scrub(client, options, [&](const ScrubProgress& progress) {
     if (Clock::now() < next) return;
     next = Clock::now() + std::chrono::milliseconds(500);
     std::printf("%s\n", nlohmann::json{{"progress", json_of(progress)}}.dump().c_str());
     std::fflush(stdout);
-  };
-  const ScrubReport report = scrub(client, options, show);
+  });
   nlohmann::json filled = nlohmann::json::array();
   bool is_well = true;
   for (const FilledServer& each : report.filled) {

@@ -146,7 +146,7 @@ class Scrub {
     const auto servers = static_cast<std::uint32_t>(client_.volume().servers.size());
     for (std::uint32_t server = 0; server < file.striping.servers(); ++server)
       for (const Place& place :
-           {Place{server, DataCopy::first, file.id}, Place{(server + 1) % servers, DataCopy::second, file.id}}) {
+           {Place{server, DataCopy::first, file.id}, Place{next_server(server, servers), DataCopy::second, file.id}}) {
         const auto found = findings_.find(place);
         if (found == findings_.end()) continue;
         found->second.path = path;

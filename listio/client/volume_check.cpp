@@ -58,24 +58,14 @@ class Pass {
   void for_each_page(const Place& place, const Use& use) {
     std::uint64_t cookie = 0;
     do {
-      const auto page = ask_at<DataPage>(place, Request{cookie});
+      const auto page = ask<DataPage>(driver_, what, "", Request{cookie}, place);
       for (const auto& each : page.files) use(each);
       cookie = page.cookie;
     } while (cookie != 0);
   }
 
-  template <typename Body>
-  Body ask_at(const Place& place, Request request) {
-    const auto operation = driver_.prepare(what, "");
-    driver_.add(*operation, place, std::move(request));
-    driver_.run(*operation);
-    return body_of<Body>(operation->calls.front());
-  }
-
   /// Copies of the data of this server, which the next one has.
-  Place second_of(std::uint32_t server) const {
-    return {static_cast<std::uint32_t>((server + 1) % data_.size()), {DataCopy::second, false, 0}};
-  }
+  Place second_of(std::uint32_t server) const { return {next_server(server, driver_.servers()), {DataCopy::second}}; }
   void list_second(std::uint32_t server) {
     for_each_page<ListDataRequest>(second_of(server), [&](const DataPage::DataFile& each) {
       second_[server].emplace(each.file, each);
@@ -234,7 +224,7 @@ class Pass {
   /// Whether the client that removed the name has not removed the data since.
   bool is_left(const Place& place, FileId file) {
     try {
-      const auto stat = ask_at<DataStat>(place, DataStatRequest{file});
+      const auto stat = ask<DataStat>(driver_, what, "", DataStatRequest{file}, place);
       return stat.bytes > 0 || stat.modified_ns != 0;
     } catch (const IoError& error) {
       if (error.details().error_number != EIO) throw;

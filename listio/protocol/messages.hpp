@@ -221,7 +221,7 @@ struct VerifyRequest {
 };
 
 // Of volumes with two copies: the data file of each server has a copy on the next server. Server 0 keeps which servers
-// are out: they may have missed changes, and nobody reads or changes their data until they are filled again.
+// are out: they may have missed changes, and no client reads or changes their data until they are filled again.
 
 /// For a while, which servers are out. Refused with EAGAIN while that changes, with EBUSY if `suspect` must stay.
 struct LeaseRequest {
@@ -252,7 +252,7 @@ struct ForgetMissedRequest {};
 struct MarkMissedRequest {
   FileId file = 0;
 };
-/// Ends all leases, so that nobody changes data, for `most_pause` at most. Refused with EAGAIN until that is so.
+/// Ends all leases, so that no client changes data, for `most_pause` at most. Refused with EAGAIN until that is so.
 struct PauseRequest {
   std::uint64_t fill = 0;
   std::uint32_t server = 0;  ///< that is to be in
@@ -275,6 +275,14 @@ using Request =
 
 /// Of two copies of a data file, the one that its own server keeps, or the one on the next server.
 enum class DataCopy : std::uint32_t { first = 0, second = 1 };
+/// The server that has the second copies of the data of `server`, of so many.
+inline constexpr std::uint32_t next_server(std::uint32_t server, std::uint32_t servers) {
+  return (server + 1) % servers;
+}
+/// The one of whose data `server` has the second copies.
+inline constexpr std::uint32_t previous_server(std::uint32_t server, std::uint32_t servers) {
+  return (server + servers - 1) % servers;
+}
 
 /// Which data file of the server a request is for.
 struct Target {

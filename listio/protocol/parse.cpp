@@ -282,6 +282,14 @@ std::variant<Message, Malformed> finish(const ByteReader& in, Message message) {
   return message;
 }
 
+/// Their number, and the ranges; the end of the reply. Whether it is whole.
+bool take_last_ranges(ByteReader& in, std::vector<ByteRun>& ranges) {
+  const auto count = in.number<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count && !in.rest().empty(); ++i)
+    if (take_range(in, ranges.emplace_back())) return false;
+  return in.complete() && ranges.size() == count;
+}
+
 EntryKind take_kind(ByteReader& in) {
   const auto kind = static_cast<EntryKind>(in.number<std::uint32_t>());
   return kind == EntryKind::directory || kind == EntryKind::link ? kind : EntryKind::file;
@@ -491,13 +499,7 @@ bool parse_body(std::span<const std::byte> bytes, Verified& body) {
   ByteReader in(bytes);
   body.end_block = in.number<std::uint64_t>();
   body.bytes = in.number<std::uint64_t>();
-  const auto count = in.number<std::uint32_t>();
-  for (std::uint32_t i = 0; i < count && !in.rest().empty(); ++i) {
-    ByteRun range;
-    if (take_range(in, range)) return false;
-    body.damaged.push_back(range);
-  }
-  return in.complete() && body.damaged.size() == count;
+  return take_last_ranges(in, body.damaged);
 }
 
 bool parse_body(std::span<const std::byte> bytes, ServerView& body) {
@@ -511,13 +513,7 @@ bool parse_body(std::span<const std::byte> bytes, ServerView& body) {
 
 bool parse_body(std::span<const std::byte> bytes, Missed& body) {
   ByteReader in(bytes);
-  const auto count = in.number<std::uint32_t>();
-  for (std::uint32_t i = 0; i < count && !in.rest().empty(); ++i) {
-    ByteRun run;
-    if (take_range(in, run)) return false;
-    body.runs.push_back(run);
-  }
-  return in.complete() && body.runs.size() == count;
+  return take_last_ranges(in, body.runs);
 }
 
 bool parse_body(std::span<const std::byte> bytes, ServerStatus& body) {

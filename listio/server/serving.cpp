@@ -24,7 +24,7 @@ class Worker {
     if (shelf_.copies == nullptr) return uses_copies ? EOPNOTSUPP : work();
     const bool changes = is_change(request);
     if (!changes && target_.fill == 0) return target_.alone ? alone(request, work) : work();
-    return shelf_.copies->turns.carry_out(target_, changes && is_of_data(request),
+    return shelf_.copies->turns.carry_out(target_, changes && file_of(request) != names_number,
                                           [&] { return target_.alone ? alone(request, work) : work(); });
   }
 
@@ -130,10 +130,6 @@ class Worker {
     if (const auto* const write = std::get_if<WriteRequest>(&request)) return write->runs;
     if (std::holds_alternative<SyncRequest>(request)) return {};
     return {{0, most_file_bytes}};
-  }
-  static bool is_of_data(const Request& request) {
-    return std::holds_alternative<WriteRequest>(request) || std::holds_alternative<TruncateRequest>(request) ||
-           std::holds_alternative<RemoveDataRequest>(request) || std::holds_alternative<SetDataTimeRequest>(request);
   }
   std::span<std::byte> buffer(std::uint32_t number) const {
     return buffers_.subspan(number * buffer_bytes_, buffer_bytes_);
@@ -244,7 +240,7 @@ bool is_change(const Request& request) {
 }
 
 Errno SecondCopies::start(const StartFillRequest& request) {
-  const std::uint32_t next = (number + 1) % servers, before = (number + servers - 1) % servers;
+  const std::uint32_t next = next_server(number, servers), before = previous_server(number, servers);
   if (request.server != number && request.server != next && request.server != before) return EINVAL;
   turns.start(request, request.server == number);
   if (request.server == next) missed.start();

@@ -80,7 +80,7 @@ Errno Views::change(const std::set<std::uint32_t>& out) {
 
 bool Views::may_be_out(std::uint32_t server) const {
   if (server >= servers_) return false;
-  return !out_.contains((server + 1) % servers_) && !out_.contains((server + servers_ - 1) % servers_);
+  return !out_.contains(next_server(server, servers_)) && !out_.contains(previous_server(server, servers_));
 }
 
 Errno Views::lease(const LeaseRequest& request, Instant now, ServerView& view) {
