@@ -341,7 +341,7 @@ class CheckedStore final : public DataStore {
 
   SummedFile& made(Entry& entry, FileId file) {
     if (SummedFile* const summed = known(entry, file)) return *summed;
-    OpenPair open{{}, {}, data_, file, moved_};
+    OpenPair open{{}, {}, data_, sums_, file, moved_};
     require(sums_.open(file, O_CREAT, open.sums));
     try {
       require(data_.open(file, O_CREAT, open.data));
@@ -354,7 +354,7 @@ class CheckedStore final : public DataStore {
   }
 
   OpenPair opened(FileId file) {
-    OpenPair open{{}, {}, data_, file, moved_};
+    OpenPair open{{}, {}, data_, sums_, file, moved_};
     const Errno error = data_.open(file, 0, open.data);
     if (error == ENOENT) throw DamagedData("data file " + open.name() + " is missing");
     require(error);

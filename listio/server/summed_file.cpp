@@ -80,8 +80,8 @@ void SummedFile::soil(const OpenPair& open, std::uint64_t bytes) {
   header_.bytes = std::min(header_.bytes, bytes);
   try {
     write_header(open);
-    // The mark has to be there before the data change.
-    if (::fdatasync(open.sums->get()) != 0) fail();
+    // The mark has to be there before the data change. A flush that fails may have lost checksums too.
+    if (const Errno error = open.sum_files.sync_bytes(open.file); error != 0) fail(error);
   } catch (const std::system_error&) {
     header_ = before;
     throw;

@@ -16,6 +16,7 @@ namespace strider::listio {
 struct OpenPair {
   OpenFiles::Handle data, sums;
   const NumberedFiles& data_files;
+  NumberedFiles& sum_files;
   FileId file = 0;
   Moved& moved;
 

@@ -131,6 +131,34 @@ TEST_F(SyncTest, OnceFailedIsNeverPretendedToHaveWorkedLater) {
   EXPECT_EQ(names.sync(), EIO);
 }
 
+/// Checksums that the same flush had to write may be lost with it.
+TEST_F(SyncTest, AWriteFailsOnceTheFlushBeforeItHasFailed) {
+  constexpr FileId file = 7, other = 9;
+  std::array<std::byte, 10> data{};
+  const std::array<ByteRun, 1> runs{ByteRun{0, data.size()}};
+  const auto store = make_checked_store(folder_.get(), {}, 0);
+  const auto write = [&](FileId each, int value) {
+    data.fill(static_cast<std::byte>(value));
+    return store->write(each, runs, data);
+  };
+  for (const FileId each : {file, other}) {
+    ASSERT_EQ(write(each, 1), 0);
+    ASSERT_EQ(store->sync(each), 0);
+  }
+  fails_in = 1;
+  EXPECT_EQ(write(file, 2), EIO);
+  EXPECT_EQ(write(file, 3), EIO) << "the next flush succeeds, whatever the last one has lost";
+  EXPECT_EQ(store->truncate(file, 5), EIO);
+  EXPECT_EQ(store->sync(file), EIO);
+  auto extent = DataStore::Extent::whole;
+  EXPECT_EQ(store->read(file, runs, data, extent), 0);
+  EXPECT_EQ(data[0], std::byte{1}) << "nothing was changed";
+  EXPECT_EQ(write(other, 2), 0);
+  EXPECT_EQ(store->remove(file), 0);
+  EXPECT_EQ(write(file, 2), 0);
+  EXPECT_EQ(store->sync(file), 0);
+}
+
 TEST(RemovalTest, DataGoAfterTheirNamesAreGoneForGood) {
   constexpr int files = 20;
   const Service service(1);
