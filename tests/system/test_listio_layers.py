@@ -1,0 +1,253 @@
+"""Programs on a mount while servers are killed, full or slow, and connections are cut."""
+
+import errno
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from kills import (
+    Clients,
+    Found,
+    client_program,
+    findings,
+    kill_pair,
+    require_whole_after_repair,
+    working,
+)
+from proxies import Proxy
+from strider.engine import Engine
+from strider.listio import (
+    VOLUME_FILE,
+    MountOptions,
+    ServerOptions,
+    mount,
+    processes_of,
+    read_volume,
+    scrub,
+    serve,
+    stop,
+    unmount,
+)
+
+SECONDS = float(os.environ.get("STRIDER_LAYERS_S", "5"))
+SERVERS = 4
+CLIENTS = 4
+DISK_BYTES = 48 << 20
+FIRST = {1: ("full disk", "kill", "cut", "kill"), 2: ("kill", "cut", "kill")}
+"""The first faults of volumes with one copy, and with two; later ones are chosen at random."""
+LATER = {
+    1: ("full disk", "kill", "kill", "cut", "delay", "pause"),
+    2: ("kill", "kill", "cut", "delay", "pause"),
+}
+LOST = {errno.ETIMEDOUT, errno.ECONNRESET, errno.ECONNREFUSED}
+"""Errors of calls that did not reach a server."""
+
+
+@dataclass
+class Harm:
+    """A volume on a small disk, with a proxy before each server; and what was done to it.
+
+    Attributes:
+        volume: The directory of the volume.
+        clients_volume: The directory of the volume file of clients.
+        options: Of the servers.
+        disk: Whether it has a disk of its own, which can be full.
+        kills_ms: For each kill, from before until its two servers had ended, by the monotonic clock.
+        full_ms: When the disk was full.
+        fills: Servers that got what they had missed.
+        counts: Of each fault.
+    """
+
+    engine: Engine
+    volume: Path
+    clients_volume: Path
+    options: ServerOptions
+    has_disk: bool
+    choose: random.Random
+    proxies: list[Proxy] = field(default_factory=list)
+    kills_ms: list[tuple[float, float]] = field(default_factory=list)
+    full_ms: list[tuple[float, float]] = field(default_factory=list)
+    fills: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def copies(self) -> int:
+        """Copies of the data."""
+        return self.options.copies or 1
+
+    def start(self) -> None:
+        """Starts the servers and the proxies."""
+        serve(self.engine, self.volume, self.options)
+        seen = read_volume(self.volume)
+        assert seen is not None
+        self.proxies = [Proxy(server) for server in seen.servers]
+        seen.servers = [proxy.address for proxy in self.proxies]
+        self.clients_volume.mkdir()
+        seen.write(self.clients_volume / VOLUME_FILE)
+
+    def end(self) -> None:
+        """Stops the servers and the proxies."""
+        for proxy in self.proxies:
+            proxy.close()
+        stop(self.volume)
+
+    def run(self, seconds: float) -> None:
+        """Does harm for so long, and ends it."""
+        end = time.monotonic() + seconds
+        first = [fault for fault in FIRST[self.copies] if self._can_do(fault)]
+        later = [fault for fault in LATER[self.copies] if self._can_do(fault)]
+        while first or time.monotonic() < end:
+            fault = first.pop(0) if first else self.choose.choice(later)
+            self.counts[fault] = self.counts.get(fault, 0) + 1
+            getattr(self, "_" + fault.replace(" ", "_"))()
+            time.sleep(self.choose.uniform(0.1, 0.4))
+
+    def _can_do(self, fault: str) -> bool:
+        return fault != "full disk" or self.has_disk
+
+    def _kill(self) -> None:
+        begin = time.monotonic()
+        kill_pair(self.volume, self.choose)
+        self.kills_ms.append((begin * 1000, time.monotonic() * 1000))
+        time.sleep(self.choose.choice([0, 0.3, 1.2]))
+        serve(self.engine, self.volume, self.options)
+        if self.copies == 2:
+            filled = scrub(self.engine, self.volume)["filled"]
+            assert not [each for each in filled if each["reason"]], filled
+            self.fills += len(filled)
+
+    def _cut(self) -> None:
+        for proxy in self.choose.sample(self.proxies, self.choose.randint(1, SERVERS)):
+            proxy.cut(self.choose)
+
+    def _delay(self) -> None:
+        for proxy in self.proxies:
+            proxy.delay_s = 0.02
+        time.sleep(0.5)
+        for proxy in self.proxies:
+            proxy.delay_s = 0
+
+    def _pause(self) -> None:
+        process = self.choose.choice(processes_of(self.volume))
+        os.kill(process.pid, signal.SIGSTOP)
+        time.sleep(self.choose.uniform(0.1, 0.7))
+        os.kill(process.pid, signal.SIGCONT)
+
+    def _full_disk(self) -> None:
+        filler = self.volume / "filler"
+        begin = time.monotonic()
+        for size in (65536, 4096):
+            with suppress(OSError), filler.open("ab", buffering=0) as file:
+                while file.write(bytes(size)) == size:
+                    pass
+        assert os.statvfs(self.volume).f_bavail == 0
+        time.sleep(0.4)
+        filler.unlink()
+        self.full_ms.append((begin * 1000, time.monotonic() * 1000))
+
+
+@contextmanager
+def harmed(engine: Engine, folder: Path, copies: int) -> Iterator[Harm]:
+    """A volume that serves."""
+    volume = folder / "volume"
+    volume.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "none", str(volume)]
+    has_disk = subprocess.run(words, capture_output=True, check=False).returncode == 0
+    options = ServerOptions(servers=SERVERS, strip_bytes=4096, transport="tcp", copies=copies)
+    harm = Harm(engine, volume, folder / "clients", options, has_disk, random.Random(copies))
+    try:
+        harm.start()
+        yield harm
+    finally:
+        harm.end()
+        if has_disk:
+            subprocess.run(["umount", volume], check=True)
+
+
+@contextmanager
+def programs_on_a_mount(harm: Harm, folder: Path, patience_s: int) -> Iterator[Clients]:
+    """Processes that work on a mount by calls of POSIX."""
+    program = client_program(harm.engine, "strider-listio-kills-posix")
+    directory = folder / "mount"
+    directory.mkdir()
+    mount(harm.engine, harm.clients_volume, directory, MountOptions(patience_s=patience_s))
+    try:
+        words = [[program, directory, number, CLIENTS, 1, patience_s * 1000] for number in range(CLIENTS)]
+        with working(words) as clients:
+            yield clients
+    finally:
+        unmount(directory)
+
+
+def require_reasons(found: Sequence[Found], harm: Harm) -> None:
+    """Each error says what has failed: no space only while the disk was full."""
+    for error, tenths in [pair for each in found for pair in each["errors"].items()]:
+        if error.endswith(f"errno {errno.ENOSPC}"):
+            begins = [begin for begin, _ in harm.full_ms]
+            assert begins, error
+            assert (min(tenths) + 1) * 100 >= min(begins), error
+        else:
+            number = re.search(r"errno (\d+)$", error)
+            allowed = LOST | ({errno.EIO} if error.startswith("fsync") else set())
+            assert number, error
+            assert int(number[1]) in allowed, error
+
+
+def require_losses_reported(found: Sequence[Found], harm: Harm, one_client: bool) -> None:
+    """No sync succeeded whose data a server held only in memory when it was killed.
+
+    Args:
+        found: What clients say.
+        harm: When servers were killed.
+        one_client: Whether a sync of one program makes data of all stable, as on a mount.
+    """
+    syncs = [sync for each in found for sync in each["syncs"]] if one_client else []
+    for each in found:
+        for since, sync in each["promises"]:
+            for before, after in harm.kills_ms:
+                is_broken = since < before and after < sync
+                is_stable = any(end >= since and begin <= before for begin, end in syncs)
+                assert not is_broken or is_stable, (since, before, after, sync)
+
+
+LAYERS = {"mount": programs_on_a_mount}
+
+
+@pytest.mark.parametrize("copies", [1, 2], ids=["one copy", "two copies"])
+@pytest.mark.parametrize("layer", LAYERS)
+def test_layers_keep_their_promises_when_servers_fail(
+    engine: Engine, tmp_path: Path, layer: str, copies: int
+) -> None:
+    """Nothing acknowledged is lost, each error says why, and no call takes longer than it may."""
+    patience_s = 1 if copies == 1 else 20
+    with harmed(engine, tmp_path, copies) as harm:
+        with LAYERS[layer](harm, tmp_path, patience_s) as clients:
+            harm.run(SECONDS)
+            found = findings(clients)
+        require_whole_after_repair(engine, harm.volume)
+    sums = {key: sum(each[key] for each in found) for key in ("calls", "failed", "losses", "blocks_compared")}
+    sums["failed transfers"] = sum(each["failed_transfers"] for each in found)
+    sums["promises"] = sum(len(each["promises"]) for each in found)
+    longest_ms = max(each["longest_ms"] for each in found)
+    cuts = sum(proxy.cuts for proxy in harm.proxies)
+    print(f"{harm.counts}, {cuts} cuts, {harm.fills} fills: {sums}, longest call: {longest_ms} ms")
+    print({error: len(times) for each in found for error, times in each["errors"].items()})
+    assert len(found) == CLIENTS
+    assert [mistake for each in found for mistake in each["mistakes"]] == []
+    require_reasons(found, harm)
+    if copies == 1:
+        assert sums["failed transfers"] > 0, "the faults were felt"
+        assert sums["losses"] > 0, "syncs after restarts"
+        require_losses_reported(found, harm, one_client=layer == "mount")
+    else:
+        assert sums["failed transfers"] == 0
+    assert longest_ms < 5 * CLIENTS * patience_s * 1000
