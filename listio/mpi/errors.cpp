@@ -39,13 +39,19 @@ class Handlers {
   std::map<MPI_Errhandler, MPI_File_errhandler_function*> functions_;
 };
 
+/// Codes of other functions, such as MPI_Wait, are no classes.
+bool is_of_last_outcome(int code) {
+  int error_class = MPI_SUCCESS;
+  return below().Error_class(code, &error_class) == MPI_SUCCESS && error_class == last_outcome.error_class;
+}
+
+}  // namespace
+
 void note(const Outcome& outcome) {
   static const bool verbose = std::getenv("STRIDER_LISTIO_VERBOSE") != nullptr;
   if (verbose) std::fprintf(stderr, "strider-mpiio: %s\n", outcome.text.c_str());
   last_outcome = outcome;
 }
-
-}  // namespace
 
 int class_of(int error_number) {
   switch (error_number) {
@@ -116,7 +122,7 @@ int raise_without_file(const Outcome& outcome) {
 
 int describe_error(int code, char* text, int* length) {
   const int result = below().Error_string(code, text, length);
-  if (result != MPI_SUCCESS || code == MPI_SUCCESS || code != last_outcome.error_class || *length < 0) return result;
+  if (result != MPI_SUCCESS || code == MPI_SUCCESS || !is_of_last_outcome(code) || *length < 0) return result;
   const std::string all = std::string(text, static_cast<std::size_t>(*length)) + ": " + last_outcome.text;
   const std::size_t bytes = std::min<std::size_t>(all.size(), MPI_MAX_ERROR_STRING - 1);
   std::memcpy(text, all.data(), bytes);

@@ -51,6 +51,9 @@ int raise(MPI_File file, const Outcome& outcome);
 /// The same for calls without a file: the handler of MPI_FILE_NULL.
 int raise_without_file(const Outcome& outcome);
 
+/// Makes it the error that this thread has met last. `raise` does so too.
+void note(const Outcome& outcome);
+
 /// MPI_Error_string, with what the layer knows about the error that this thread has met last.
 int describe_error(int code, char* text, int* length);
 

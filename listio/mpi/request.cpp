@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "listio/mpi/below.hpp"
+#include "listio/mpi/errors.hpp"
 
 namespace strider::listio::mpi {
 namespace {
@@ -21,6 +22,7 @@ int query(void* state, MPI_Status* status) {
   const State& access = state_of(state);
   below().Status_set_elements_x(status, MPI_BYTE, access->bytes_moved());
   below().Status_set_cancelled(status, 0);
+  if (access->outcome().failed()) note(access->outcome());
   return access->outcome().error_class;
 }
 int forget(void* state) {

@@ -1,4 +1,4 @@
-"""Programs on a mount while servers are killed, full or slow, and connections are cut."""
+"""The mount and the MPI-IO layer while servers are killed, full or slow, and connections are cut."""
 
 import errno
 import os
@@ -30,6 +30,7 @@ from strider.listio import (
     MountOptions,
     ServerOptions,
     mount,
+    preload_variables,
     processes_of,
     read_volume,
     scrub,
@@ -188,17 +189,30 @@ def programs_on_a_mount(harm: Harm, folder: Path, patience_s: int) -> Iterator[C
         unmount(directory)
 
 
+@contextmanager
+def ranks_of_a_program(harm: Harm, folder: Path, patience_s: int) -> Iterator[Clients]:
+    """An MPI program, whose first rank speaks for all."""
+    program = client_program(harm.engine, "strider-listio-kills-mpiio")
+    variables = os.environ | preload_variables(harm.engine, harm.clients_volume, None, os.environ)
+    launch = [harm.engine.version.mpi.mpiexec, "-n", CLIENTS]
+    with working([[*launch, program, "listio:", 1, patience_s * 1000]], variables) as clients:
+        yield clients
+
+
 def require_reasons(found: Sequence[Found], harm: Harm) -> None:
-    """Each error says what has failed: no space only while the disk was full."""
+    """Each error says what has failed, and that of MPI where: no space only once the disk was full."""
     for error, tenths in [pair for each in found for pair in each["errors"].items()]:
-        if error.endswith(f"errno {errno.ENOSPC}"):
+        number = re.search(r"errno (\d+)$", error)
+        if number is None:
+            assert re.search(r": MPI_ERR_(IO|NO_SPACE): .*(server \d|another rank|for this one)", error), (
+                error
+            )
+        if "NO_SPACE" in error or (number and int(number[1]) == errno.ENOSPC):
             begins = [begin for begin, _ in harm.full_ms]
             assert begins, error
             assert (min(tenths) + 1) * 100 >= min(begins), error
-        else:
-            number = re.search(r"errno (\d+)$", error)
+        elif number:
             allowed = LOST | ({errno.EIO} if error.startswith("fsync") else set())
-            assert number, error
             assert int(number[1]) in allowed, error
 
 
@@ -219,7 +233,7 @@ def require_losses_reported(found: Sequence[Found], harm: Harm, one_client: bool
                 assert not is_broken or is_stable, (since, before, after, sync)
 
 
-LAYERS = {"mount": programs_on_a_mount}
+LAYERS = {"mount": programs_on_a_mount, "mpiio": ranks_of_a_program}
 
 
 @pytest.mark.parametrize("copies", [1, 2], ids=["one copy", "two copies"])

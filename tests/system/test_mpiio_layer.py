@@ -82,18 +82,14 @@ def test_calls_do_what_mpi_says(engine: Engine, volume: Path, test: str, ranks: 
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
-@pytest.mark.parametrize("writers", ["restarted", "all restarted"])
-def test_a_sync_after_a_restart_fails_on_all_ranks(
-    engine: Engine, tmp_path: Path, ranks: int, writers: str
-) -> None:
-    """Once, also if it was another rank that wrote than the one that asks servers to sync, or if all have."""
-    volume, go = tmp_path / "volume", tmp_path / "go"
+def run_with_restart(engine: Engine, folder: Path, ranks: int, test: str, server: int) -> None:
+    """Runs a test of the program `strider-mpiio-calls`, and kills a server and starts it again meanwhile."""
+    volume, go = folder / "volume", folder / "go"
     options = ServerOptions(servers=2, strip_bytes=10_000)
     serve(engine, volume, options)
     program = engine.path.parents[1] / "tests/listio/strider-mpiio-calls"
     variables = preload_variables(engine, volume, None, os.environ) | {"STRIDER_TEST_GO": str(go)}
-    words = [engine.version.mpi.mpiexec, "-n", str(ranks), str(program), writers, "listio:file"]
+    words = [engine.version.mpi.mpiexec, "-n", str(ranks), str(program), test, "listio:file"]
     try:
         with subprocess.Popen(
             words,
@@ -105,14 +101,31 @@ def test_a_sync_after_a_restart_fails_on_all_ranks(
         ) as running:
             assert running.stdout is not None
             assert running.stdout.readline() == "written\n"
-            os.kill(processes_of(volume)[1].pid, signal.SIGKILL)
-            wait_for(lambda: dead_servers(volume) == [1], "the server to end")
+            os.kill(processes_of(volume)[server].pid, signal.SIGKILL)
+            wait_for(lambda: dead_servers(volume) == [server], "the server to end")
             serve(engine, volume, options)
             go.touch()
             said = running.communicate(timeout=DEADLINE_S)
         assert (running.returncode, said[1]) == (0, "")
     finally:
         stop(volume)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("writers", ["restarted", "all restarted"])
+def test_a_sync_after_a_restart_fails_on_all_ranks(
+    engine: Engine, tmp_path: Path, ranks: int, writers: str
+) -> None:
+    """Once, also if it was another rank that wrote than the one that asks servers to sync, or if all have."""
+    run_with_restart(engine, tmp_path, ranks, writers, server=1)
+
+
+@pytest.mark.parametrize("test", ["pointer lost", "closed late"])
+def test_a_restart_of_server_0_ends_shared_file_pointers_only(
+    engine: Engine, tmp_path: Path, test: str
+) -> None:
+    """Errors say so, the file can be closed without one, and its next opening makes a new pointer."""
+    run_with_restart(engine, tmp_path, 3, test, server=0)
 
 
 LEFT_TO_MPI = {"c2f", "f2c", "set_errhandler", "get_errhandler", "call_errhandler", "get_type_extent"}

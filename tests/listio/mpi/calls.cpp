@@ -444,6 +444,16 @@ void forked(const std::string& name) {
   CALL(MPI_File_close(&file));
 }
 
+/// Until the test has started a server again.
+void wait_for_restart() {
+  if (rank() == 0) {
+    std::puts("written");
+    std::fflush(stdout);
+    for (int i = 0; i < 1200 && ::access(std::getenv("STRIDER_TEST_GO"), F_OK) != 0; ++i) ::usleep(50000);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /// Ranks from `first_writer` write. Says "written" then; a server is started again until the file STRIDER_TEST_GO
 /// exists: the next sync fails on all ranks, the one after it does not when all have written again.
 void sync_restarted(const std::string& name, int first_writer) {
@@ -457,12 +467,7 @@ void sync_restarted(const std::string& name, int first_writer) {
     MPI_Barrier(MPI_COMM_WORLD);
   };
   write();
-  if (rank() == 0) {
-    std::puts("written");
-    std::fflush(stdout);
-    for (int i = 0; i < 1200 && ::access(std::getenv("STRIDER_TEST_GO"), F_OK) != 0; ++i) ::usleep(50000);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
+  wait_for_restart();
   // The first call of each rank on its lost connection is repeated.
   MPI_Offset bytes = 0;
   CALL(MPI_File_get_size(file, &bytes));
@@ -476,6 +481,37 @@ void sync_restarted(const std::string& name, int first_writer) {
 }
 void restarted(const std::string& name) { sync_restarted(name, ranks() - 1); }
 void all_restarted(const std::string& name) { sync_restarted(name, 0); }
+
+/// Server 0 is started again, and has lost the shared file pointer.
+void pointer_lost(const std::string& name) {
+  MPI_File file = open_file(name);
+  const Ints mine = numbers(10, 0);
+  CALL(MPI_File_write_shared(file, mine.data(), bytes_of(mine), MPI_INT, MPI_STATUS_IGNORE));
+  MPI_Barrier(MPI_COMM_WORLD);
+  wait_for_restart();
+  // The first call of each rank on its lost connection is repeated.
+  MPI_Offset bytes = 0;
+  CALL(MPI_File_get_size(file, &bytes));
+  Ints found(10);
+  const int code = MPI_File_read_shared(file, found.data(), bytes_of(found), MPI_INT, MPI_STATUS_IGNORE);
+  REQUIRE(class_of(code) == MPI_ERR_IO && text_of(code).find("shared file pointer is lost") != std::string::npos);
+  REQUIRE(class_of(MPI_File_seek_shared(file, 0, MPI_SEEK_SET)) == MPI_ERR_IO);
+  REQUIRE(class_of(MPI_File_write_ordered(file, mine.data(), bytes_of(mine), MPI_INT, MPI_STATUS_IGNORE)) ==
+          MPI_ERR_IO);
+  CALL(MPI_File_close(&file));
+  file = open_file(name);
+  CALL(MPI_File_read_shared(file, found.data(), bytes_of(found), MPI_INT, MPI_STATUS_IGNORE));
+  REQUIRE(found == mine);
+  CALL(MPI_File_close(&file));
+}
+
+/// What the file's close does on server 0 cannot be done, and need not.
+void closed_late(const std::string& name) {
+  MPI_File file = open_file(name);
+  MPI_Barrier(MPI_COMM_WORLD);
+  wait_for_restart();
+  CALL(MPI_File_close(&file));
+}
 
 /// The file stays open when MPI ends.
 void forgotten(const std::string& name) { open_file(name, creating); }
@@ -498,7 +534,9 @@ int main(int count, char** words) {
                                                                   {"edges", edges},
                                                                   {"forked", forked},
                                                                   {"restarted", restarted},
-                                                                  {"all restarted", all_restarted}};
+                                                                  {"all restarted", all_restarted},
+                                                                  {"pointer lost", pointer_lost},
+                                                                  {"closed late", closed_late}};
   const auto test = count == 3 ? tests.find(words[1]) : tests.end();
   if (test == tests.end()) {
     std::fprintf(stderr, "calls TEST FILE\n");
