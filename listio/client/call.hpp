@@ -58,6 +58,7 @@ struct Operation {
   std::vector<Call> calls;
   std::size_t unfinished = 0;
   std::optional<IoError> error;  ///< the first one
+  const Call* failed = nullptr;  ///< one of `calls` that has the error; null if it is of none in particular
 
   // Of transfers.
   Method method = Method::gather;
@@ -65,9 +66,11 @@ struct Operation {
   std::vector<const Region*> regions;  ///< for each piece, if they are registered
   Lease lease;
 
-  /// Notes what went wrong, unless something has already.
-  void fail(int error_number, const std::string& message, const std::string& remedy) {
-    if (!error) error.emplace(IoError::What{what, file, 0, 0, error_number}, message, remedy);
+  /// Notes the error of a call, or of all, unless there is an earlier one.
+  void fail(int error_number, const std::string& message, const std::string& remedy, const Call* call = nullptr) {
+    if (error) return;
+    error.emplace(IoError::What{what, file, 0, 0, error_number}, message, remedy);
+    failed = call;
   }
 };
 

@@ -12,7 +12,7 @@ namespace strider::listio {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds grant_patience{10}, probe_patience{2000};
+constexpr milliseconds grant_patience{10}, ping_patience{2000};
 /// Tokens of puts and gets that belong to no call.
 constexpr std::uint64_t first_probe = std::uint64_t{1} << 63;
 
@@ -83,8 +83,10 @@ void Driver::closed(Peer peer, const std::string& reason) {
 }
 
 void Driver::turn(milliseconds patience) {
+  for (const auto& [server, ping] : pings_) patience = std::min(patience, until(ping.operation->deadline));
   transport_->progress(*this, patience);
   for (const auto& link : links_) link->drive();
+  end_pings();
 }
 
 void Driver::refuse(const Link& link, int error, const std::string& why) {
@@ -293,7 +295,7 @@ bool Driver::is_finished(Operation& operation) {
       end_late(operation);
     } else {
       // Ends the connections to those that do not live; the others are waited for.
-      for (const std::uint32_t server : late_servers(operation)) is_alive(server, operation.patience);
+      for (const std::uint32_t server : late_servers(operation)) ping(server, operation.patience);
       operation.deadline = std::min(operation.last, in(operation.patience));
     }
   }
@@ -308,23 +310,28 @@ std::vector<std::uint32_t> Driver::late_servers(const Operation& operation) cons
   return late;
 }
 
-/// Whether a server has said something for so long, or does so when it is asked: its event loop answers at once.
-bool Driver::is_alive(std::uint32_t server, milliseconds silence) {
+/// Asks a server that has said nothing for so long whether it lives: its event loop answers at once.
+void Driver::ping(std::uint32_t server, milliseconds silence) {
   Link& link = *links_[server];
-  if (std::chrono::steady_clock::now() - link.heard() < silence) return true;
-  if (!link.is_up()) return false;
-  const auto probe = prepare("status", "", probe_patience);
-  Call& call = probe->calls.emplace_back();
+  if (!link.is_up() || pings_.contains(server) || std::chrono::steady_clock::now() - link.heard() < silence) return;
+  auto operation = prepare("status", "", ping_patience);
+  Call& call = operation->calls.emplace_back();
   call.server = server;
   call.request = StatusRequest{};
-  call.operation = probe.get();
-  probe->unfinished = 1;
-  link.add_first(call);
-  link.drive();
-  while (probe->unfinished > 0 && !has_passed(probe->deadline)) turn(until(probe->deadline));
-  if (probe->unfinished == 0) return !probe->error;
-  link.break_off(ETIMEDOUT, "no answer within " + std::to_string(silence.count()) + " ms");
-  return false;
+  call.operation = operation.get();
+  operation->unfinished = 1;
+  link.add(call);
+  pings_.emplace(server, Ping{std::move(operation), silence});
+}
+
+/// Ends the connections to servers that have not answered in time.
+void Driver::end_pings() {
+  for (auto each = pings_.begin(); each != pings_.end();) {
+    const auto& [server, ping] = *each;
+    if (ping.operation->unfinished > 0 && has_passed(ping.operation->deadline))
+      links_[server]->break_off(ETIMEDOUT, "no answer within " + std::to_string(ping.silence.count()) + " ms");
+    each = ping.operation->unfinished == 0 ? pings_.erase(each) : std::next(each);
+  }
 }
 
 bool Driver::poll(Operation& operation) {

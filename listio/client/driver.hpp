@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -101,7 +102,8 @@ class Driver final : TransportEvents {
   bool is_finished(Operation& operation);
   void end_late(Operation& operation);
   std::vector<std::uint32_t> late_servers(const Operation& operation) const;
-  bool is_alive(std::uint32_t server, std::chrono::milliseconds silence);
+  void ping(std::uint32_t server, std::chrono::milliseconds silence);
+  void end_pings();
   void move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, Direction direction, std::size_t pieces,
                  std::size_t piece_bytes, Method method);
   void wait_for_probes(Link& link);
@@ -113,6 +115,11 @@ class Driver final : TransportEvents {
   Domain* domain_ = nullptr;
   std::unique_ptr<Registrar> registrar_;
   std::vector<std::unique_ptr<Link>> links_;
+  struct Ping {
+    std::unique_ptr<Operation> operation;
+    std::chrono::milliseconds silence{};  ///< after which it was sent
+  };
+  std::map<std::uint32_t, Ping> pings_;  ///< without an answer yet, by server
   std::unique_ptr<MethodCosts> costs_;
   std::string registration_problem_;
   std::uint64_t probes_ = 0, probes_done_ = 0;  ///< puts and gets outside of calls

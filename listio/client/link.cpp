@@ -86,6 +86,7 @@ void Link::break_off(int error_number, const std::string& reason) {
   for (const auto& [number, call] : begun_) all.push_back(call);
   waiting_.clear();
   begun_.clear();
+  counted_ = 0;
   for (Call* const call : all) fail(*call, error_number, reason);
 }
 
@@ -212,7 +213,7 @@ void Link::hear(const Reply& reply) {
     Reason reason;
     const bool has_reason = parse_body(reply.body, reason) && !reason.text.empty();
     call.operation->fail(error, name_ + ": " + (has_reason ? reason.text : std::generic_category().message(error)),
-                         has_reason && error == EIO ? remedy_damaged : "");
+                         has_reason && error == EIO ? remedy_damaged : "", &call);
   }
   call.reply.assign(reply.body.begin(), reply.body.end());
   call.process = welcome_.process;
@@ -223,12 +224,13 @@ void Link::hear(const Reply& reply) {
 
 // --- calls ---
 
-void Link::add(Call& call) { waiting_.push_back(&call); }
-
-void Link::add_first(Call& call) { waiting_.push_front(&call); }
+void Link::add(Call& call) {
+  if (state_ == State::up && !is_counted(call.request)) start(call);
+  else waiting_.push_back(&call);
+}
 
 void Link::drive() {
-  while (state_ == State::up && !waiting_.empty() && begun_.size() < welcome_.most_requests) {
+  while (may_start() && !waiting_.empty()) {
     Call& call = *waiting_.front();
     if (call.data != Call::Data::none && free_buffers_.empty()) return request_buffers(buffers_wanted());
     waiting_.pop_front();
@@ -268,6 +270,7 @@ void Link::drop_waiting(const Operation& operation) {
 void Link::start(Call& call) {
   call.number = next_number_++;
   begun_.emplace(call.number, &call);
+  if (is_counted(call.request)) ++counted_;
   sending_.push_back(&call);
   if (call.data != Call::Data::none) {
     call.buffer = free_buffers_.back();
@@ -375,13 +378,13 @@ void Link::send_ready() {
 void Link::finish(Call& call) {
   if (call.stage != Call::Stage::waiting && call.data != Call::Data::none && begun_.contains(call.number))
     return_buffer(call.buffer);
-  begun_.erase(call.number);
+  if (begun_.erase(call.number) > 0 && is_counted(call.request)) --counted_;
   call.stage = Call::Stage::finished;
   --call.operation->unfinished;
 }
 
 void Link::fail(Call& call, int error_number, const std::string& message) {
-  call.operation->fail(error_number, name_ + ": " + message, remedy_lost);
+  call.operation->fail(error_number, name_ + ": " + message, remedy_lost, &call);
   finish(call);
 }
 

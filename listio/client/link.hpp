@@ -62,10 +62,8 @@ class Link {
   /// What did not come in time: an answer, or a buffer.
   std::string what_is_late() const;
 
-  /// Puts a call behind those there are.
+  /// Puts a call behind those there are. One that the server does not count is started at once.
   void add(Call& call);
-  /// Before them.
-  void add_first(Call& call);
   /// When the server last said something, or moved data.
   Deadline heard() const { return heard_; }
   /// Starts what can be started.
@@ -103,6 +101,7 @@ class Link {
   void release_unused();
   std::uint32_t buffers_wanted() const;
   void forget_buffers();
+  bool may_start() const { return state_ == State::up && counted_ < welcome_.most_requests; }
   void start(Call& call);
   void move(Call& call);
   void post(Call& call, const LocalMemory& local, std::uint64_t offset);
@@ -130,6 +129,7 @@ class Link {
   std::deque<Call*> waiting_;
   std::deque<Call*> sending_;             ///< begun, in order; the request is not sent yet
   std::map<std::uint64_t, Call*> begun_;  ///< all that are not waiting, by number
+  std::uint32_t counted_ = 0;             ///< of these, as the server does
   std::vector<std::uint32_t> free_buffers_;
   std::set<std::uint32_t> lent_buffers_;  ///< granted for one request
   bool has_window_ = false;               ///< all buffers are granted until the connection ends

@@ -293,6 +293,27 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
+/// Whether a request is for a cell or a lock.
+inline bool is_coordination(const Request& request) {
+  return std::visit(
+      []<typename Each>(const Each&) {
+        return std::is_same_v<Each, MakeCellRequest> || std::is_same_v<Each, AddToCellRequest> ||
+               std::is_same_v<Each, SetCellRequest> || std::is_same_v<Each, FreeCellRequest> ||
+               std::is_same_v<Each, LockRequest> || std::is_same_v<Each, FindLockRequest> ||
+               std::is_same_v<Each, CancelLockRequest>;
+      },
+      request);
+}
+/// Whether a request takes no time: it waits for no disk, and for no other request.
+inline bool is_immediate(const Request& request) {
+  const auto* const lease = std::get_if<LeaseRequest>(&request);
+  return std::holds_alternative<StatusRequest>(request) ||
+         (lease != nullptr && lease->suspect == LeaseRequest::no_server);
+}
+/// Whether a request counts in `Welcome::most_requests`. Those that wait for locks do not: what ends their wait may
+/// come after them on the same connection.
+inline bool is_counted(const Request& request) { return !is_coordination(request) && !is_immediate(request); }
+
 struct NumberedRequest {
   std::uint64_t number = 0;
   Request request;
@@ -324,7 +345,7 @@ struct Welcome {
   std::uint32_t most_runs = 0;  ///< of one request
   std::uint64_t buffer_bytes = 0;
   std::uint32_t servers = 0;        ///< of the volume
-  std::uint32_t most_requests = 0;  ///< that may be under way
+  std::uint32_t most_requests = 0;  ///< that may be under way, of those that are counted
   std::uint64_t process = 0;        ///< the server's: a random number that it chose when it was started
 };
 /// The last thing that a client hears: why it is not served.

@@ -30,17 +30,6 @@ const char* reason_of(Errno error) {
 
 }  // namespace
 
-bool Coordination::concerns(const Request& request) {
-  return std::visit(
-      []<typename Each>(const Each&) {
-        return std::is_same_v<Each, MakeCellRequest> || std::is_same_v<Each, AddToCellRequest> ||
-               std::is_same_v<Each, SetCellRequest> || std::is_same_v<Each, FreeCellRequest> ||
-               std::is_same_v<Each, LockRequest> || std::is_same_v<Each, FindLockRequest> ||
-               std::is_same_v<Each, CancelLockRequest>;
-      },
-      request);
-}
-
 void Coordination::hear(Peer session, const std::string& name, NumberedRequest& request) {
   if (auto* const lock = std::get_if<LockRequest>(&request.request)) return hear(session, name, request.number, *lock);
   if (const auto* const find = std::get_if<FindLockRequest>(&request.request))

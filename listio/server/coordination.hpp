@@ -33,8 +33,7 @@ class Coordination {
 
   explicit Coordination(const Options& options) : options_(options), cells_({}), locks_({}) {}
 
-  static bool concerns(const Request& request);
-  /// Of a request that concerns it. `name` is the client's.
+  /// Of a request for a cell or a lock. `name` is the client's.
   void hear(Peer session, const std::string& name, NumberedRequest& request);
   /// The replies that are due by now.
   std::vector<Answer> take_answers();

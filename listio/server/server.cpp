@@ -72,13 +72,6 @@ std::uint64_t bytes_of(const Request& request) {
   return bytes;
 }
 
-/// What takes no time: it waits for no disk, and for no other request.
-bool is_immediate(const Request& request) {
-  const auto* const lease = std::get_if<LeaseRequest>(&request);
-  return std::holds_alternative<StatusRequest>(request) ||
-         (lease != nullptr && lease->suspect == LeaseRequest::no_server);
-}
-
 /// How the descriptors of this process are divided: a quarter is for files (server/numbered_files.cpp), some are for
 /// what there is once.
 struct Connections {
@@ -326,7 +319,7 @@ class Server::Impl final : TransportEvents {
   void hear(Session& session, NumberedRequest& request) {
     if (session.state != Session::State::admitted)
       return refuse(session, "a request arrived before the end of the handshake");
-    if (session.under_way + session.coordinating >= options_.most_requests)
+    if (is_counted(request.request) && session.under_way >= options_.most_requests)
       return refuse(session,
                     "the client has more than " + std::to_string(options_.most_requests) + " requests in flight");
     if (request.number <= session.last_request)
@@ -336,8 +329,7 @@ class Server::Impl final : TransportEvents {
     session.last_request = request.number;
     if (!may_use(session, request.request)) return refuse(session, "used a buffer that it was not granted");
     ++requests_;
-    if (Coordination::concerns(request.request)) {
-      ++session.coordinating;
+    if (is_coordination(request.request)) {
       coordination_.hear(session.peer, session.client, request);
       return answer();
     }
@@ -460,7 +452,6 @@ class Server::Impl final : TransportEvents {
     for (const Coordination::Answer& each : coordination_.take_answers()) {
       const auto found = sessions_.find(each.session);
       if (found == sessions_.end()) continue;
-      --found->second.coordinating;
       if (found->second.state == Session::State::admitted) transport_->send(each.session, each.message);
     }
   }

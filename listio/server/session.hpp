@@ -29,8 +29,7 @@ struct Session {
   std::span<std::byte> window;           ///< its buffers, one after the other
   std::optional<Region> region;          ///< if they are registered
   std::uint64_t last_request = 0;        ///< its number
-  std::uint32_t under_way = 0;           ///< requests without a reply, those below excepted
-  std::uint32_t coordinating = 0;        ///< requests for cells and locks without a reply
+  std::uint32_t under_way = 0;           ///< requests without a reply, those for cells and locks excepted
   std::string client;                    ///< its name, for messages
   std::uint64_t client_number = 0;       ///< the same for all connections of a client; 0: unknown
   std::chrono::milliseconds patience{};  ///< of the client, for an answer

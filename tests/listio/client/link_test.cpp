@@ -126,7 +126,7 @@ TEST_F(LinkThatIsUp, AnOperationThatFailsTakesNoOthersCallsAlong) {
   Call first, second;
   for (auto [call, operation] : {std::pair(&first, &failed), std::pair(&second, &other)}) {
     call->operation = operation;
-    call->request = StatusRequest{};
+    call->request = DataStatRequest{1};
     operation->unfinished = 1;
     link.add(*call);
   }
@@ -136,6 +136,31 @@ TEST_F(LinkThatIsUp, AnOperationThatFailsTakesNoOthersCallsAlong) {
   const std::size_t before = transport.sent.size();
   link.drive();
   EXPECT_EQ(transport.sent.size() - before, 1U) << "the other's call";
+  link.closed("end");
+}
+
+/// Otherwise the requests that end the wait of others would wait for these.
+TEST_F(LinkThatIsUp, SendsAtOnceWhatTheServerDoesNotCount) {
+  be_welcome(4096);
+  Operation all;
+  std::vector<Call> calls(11);
+  all.unfinished = calls.size();
+  for (Call& call : calls) {
+    call.operation = &all;
+    call.request = DataStatRequest{1};
+  }
+  calls.back().request = StatusRequest{};
+  const auto sent_since = [&, before = transport.sent.size()] { return transport.sent.size() - before; };
+  for (Call& call : calls) link.add(call);
+  EXPECT_EQ(sent_since(), 1U) << "the status";
+  link.drive();
+  EXPECT_EQ(sent_since(), 9U) << "and as many as the server allows";
+  link.received(write_message(Reply{1, 0, {}}));
+  link.drive();
+  EXPECT_EQ(sent_since(), 9U) << "the reply to the status makes no room";
+  link.received(write_message(Reply{2, 0, {}}));
+  link.drive();
+  EXPECT_EQ(sent_since(), 10U);
   link.closed("end");
 }
 

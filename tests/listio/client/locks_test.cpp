@@ -72,6 +72,33 @@ TEST(LocksTest, AnExclusiveLockExcludesOthersWhoHearWhoHoldsIt) {
   EXPECT_THROW(holder.unlock(held), InputError) << "once";
 }
 
+/// Its own data and unlocks come after them on the same connection; the holder is one of its owners, too.
+TEST(LocksTest, ManyThatWaitKeepNoOtherRequestOfTheClientBack) {
+  constexpr std::uint64_t waiting = 100;
+  const Service service(1);
+  Client client(service.volume(), patient(long_time)), watcher(service.volume());
+  const File file = client.open("data", Creation::exclusive);
+  const ByteRun range{0, 10};
+  const auto start = [&](std::uint64_t owner, LockKind kind) {
+    return client.start_owner_lock(file, owner, kind, range, long_time);
+  };
+  client.wait(start(1, LockKind::exclusive));
+  std::vector<Client::Ticket> tickets;
+  for (std::uint64_t owner = 2; owner < 2 + waiting; ++owner) tickets.push_back(start(owner, LockKind::exclusive));
+  wait_for_waiting(watcher, file, waiting);
+  client.write(file, std::vector<std::byte>(10), 0);
+  EXPECT_EQ(client.size(file), 10U);
+  client.cancel_lock(tickets.back());
+  EXPECT_EQ(error_of([&] { client.wait(tickets.back()); }).details().error_number, EINTR);
+  tickets.pop_back();
+  client.wait(start(1, LockKind::none));
+  for (std::uint64_t owner = 2; owner < 1 + waiting; ++owner) {
+    client.wait(tickets[owner - 2]);
+    client.wait(start(owner, LockKind::none));
+  }
+  EXPECT_EQ(watcher.status(0).waiting_locks, 0U);
+}
+
 TEST(LocksTest, SharedLocksExcludeExclusiveOnesAlone) {
   const Service service(1);
   Client one(service.volume()), two(service.volume()), three(service.volume(), patient(short_time));

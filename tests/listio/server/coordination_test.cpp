@@ -23,7 +23,7 @@ class CoordinationTest : public testing::Test {
  protected:
   void say(Coordination& server, Peer session, Request request) {
     NumberedRequest numbered{++numbers, std::move(request)};
-    ASSERT_TRUE(Coordination::concerns(numbered.request));
+    ASSERT_TRUE(is_coordination(numbered.request));
     server.hear(session, "client " + std::to_string(session), numbered);
   }
   /// The replies that are due, by session.
@@ -47,11 +47,11 @@ class CoordinationTest : public testing::Test {
 
 const ByteRun ten{0, 10};
 
-TEST_F(CoordinationTest, OnlyRequestsForCellsAndLocksConcernIt) {
-  EXPECT_TRUE(Coordination::concerns(LockRequest{}));
-  EXPECT_TRUE(Coordination::concerns(FreeCellRequest{1}));
-  EXPECT_FALSE(Coordination::concerns(StatusRequest{}));
-  EXPECT_FALSE(Coordination::concerns(WriteRequest{}));
+TEST_F(CoordinationTest, OnlyRequestsForCellsAndLocksAreForIt) {
+  EXPECT_TRUE(is_coordination(LockRequest{}));
+  EXPECT_TRUE(is_coordination(FreeCellRequest{1}));
+  EXPECT_FALSE(is_coordination(StatusRequest{}));
+  EXPECT_FALSE(is_coordination(WriteRequest{}));
 }
 
 TEST_F(CoordinationTest, CellsAreServerZerosAlone) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "listio/client/client.hpp"
@@ -21,10 +22,10 @@ namespace strider::listio {
 /// Servers of a volume as processes, so that they can be killed.
 class ServerProcesses {
  public:
-  /// With `descriptors`, the limits of open files that each server begins with.
+  /// With `descriptors`, the limits of open files that each server begins with, and further options of server 0.
   ServerProcesses(std::uint32_t servers, std::string transport, std::optional<rlimit> descriptors = {},
-                  std::uint32_t copies = 1)
-      : descriptors_(descriptors) {
+                  std::uint32_t copies = 1, std::vector<std::string> options_of_first = {})
+      : descriptors_(descriptors), options_of_first_(std::move(options_of_first)) {
     volume_.secret = make_secret();
     volume_.state = {make_volume_id(), 1};
     volume_.transport = std::move(transport);
@@ -35,7 +36,8 @@ class ServerProcesses {
     for (std::uint32_t number = 0; number < servers; ++number) start(number);
   }
   ~ServerProcesses() {
-    for (std::uint32_t number = 0; number < processes_.size(); ++number) kill(number, SIGTERM);
+    for (std::uint32_t number = 0; number < processes_.size(); ++number)
+      for (const int signal : {SIGCONT, SIGTERM}) kill(number, signal);
   }
   ServerProcesses(const ServerProcesses&) = delete;
   ServerProcesses& operator=(const ServerProcesses&) = delete;
@@ -63,6 +65,7 @@ class ServerProcesses {
                                    volume_.transport,
                                    "--copies",
                                    std::to_string(volume_.copies)};
+    if (number == 0) words.insert(words.end(), options_of_first_.begin(), options_of_first_.end());
     if (input >= 0) words.insert(words.end(), {"--until", "input-ends"});
     std::vector<char*> pointers;
     for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
@@ -101,6 +104,7 @@ class ServerProcesses {
   std::string secret_path() const { return folder_.path() + "/secret"; }
 
   const std::optional<rlimit> descriptors_;
+  const std::vector<std::string> options_of_first_;
   TemporaryFolder folder_;
   Volume volume_;
   std::vector<pid_t> processes_;
