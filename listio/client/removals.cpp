@@ -9,7 +9,7 @@
 namespace strider::listio {
 namespace {
 
-constexpr std::chrono::milliseconds shortest_pause{10};
+constexpr std::chrono::milliseconds shortest_pause{10}, pause_after_failure{1000};
 constexpr int pause_to_sync = 9;
 constexpr std::size_t most_waiting = 4096;
 
@@ -18,16 +18,36 @@ constexpr std::size_t most_waiting = 4096;
 void Removals::add(const char* what, const std::string& path, const Removed& removed) {
   if (removed.orphan.file == 0) return;
   waiting_.push_back(removed);
-  if (Clock::now() >= next_ || waiting_.size() >= most_waiting) finish(what, path);
+  if (Clock::now() < next_ && waiting_.size() < most_waiting) return;
+  try {
+    finish(what, path);
+  } catch (const IoError&) {
+    // The name is gone.
+    if (!copies_.repeats() || waiting_.empty()) throw;
+  }
 }
 
 void Removals::finish(const char* what, const std::string& path) {
   if (waiting_.empty()) return;
-  const std::vector<Removed> gone = std::exchange(waiting_, {});
+  std::vector<Removed> gone = std::exchange(waiting_, {});
+  try {
+    remove(what, path, gone);
+  } catch (const IoError& error) {
+    next_ = retry_ = Clock::now() + pause_after_failure;
+    if (copies_.is_for_another_attempt(error.details().error_number) && gone.size() < most_waiting)
+      waiting_ = std::move(gone);
+    throw;
+  }
+}
+
+void Removals::remove(const char* what, const std::string& path, const std::vector<Removed>& gone) {
   const auto begin = Clock::now();
-  const auto sync = driver_.prepare(what, path);
-  driver_.add(*sync, 0, SyncNamesRequest{SyncNamesRequest::Part::directories});
-  driver_.run(*sync);
+  const auto sync = copies_.repeat(what, path, [&](const Deadline& deadline) {
+    auto operation = copies_.prepare(what, path, deadline);
+    driver_.add(*operation, 0, SyncNamesRequest{SyncNamesRequest::Part::directories});
+    driver_.run(*operation);
+    return operation;
+  });
   const std::uint64_t process = sync->calls.front().process;
   next_ = Clock::now() + std::max<Clock::duration>(shortest_pause, pause_to_sync * (Clock::now() - begin));
   copies_.repeat(what, path, [&](const Deadline& deadline) {

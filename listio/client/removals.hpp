@@ -27,22 +27,27 @@ class Removals {
 
   Removals(Driver& driver, Copies& copies) : driver_(driver), copies_(copies) {}
 
-  /// `what` is done with `path`: removes the data at once, or later. IoError.
+  /// `what` is done with `path`: removes the data at once, or later. IoError. A client that repeats what failed for
+  /// the loss of a server removes the data later in this case.
   void add(const char* what, const std::string& path, const Removed& removed);
-  bool are_waiting() const { return !waiting_.empty(); }
-  /// Removes all data that wait. IoError: they are orphaned then.
+  /// Not for a second after an attempt that has failed.
+  bool are_waiting() const { return !waiting_.empty() && Clock::now() >= retry_; }
+  /// Removes all data that wait. IoError: after the loss of a server they wait further, after other errors they are
+  /// orphaned.
   void finish(const char* what, const std::string& path);
   /// The same at the end of the client, if the servers that have them are connected. Data that stay are orphaned.
   void finish_at_end() noexcept;
 
  private:
   using Clock = std::chrono::steady_clock;
+  void remove(const char* what, const std::string& path, const std::vector<Removed>& gone);
   std::uint32_t servers_of(const Orphan& orphan) const { return std::min(orphan.layout.servers, driver_.servers()); }
 
   Driver& driver_;
   Copies& copies_;
   std::vector<Removed> waiting_;
-  Clock::time_point next_{};  ///< when the next sync may be
+  Clock::time_point next_{};   ///< when the next sync may be
+  Clock::time_point retry_{};  ///< when to try again
 };
 
 }  // namespace strider::listio
