@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <limits>
-#include <map>
 #include <utility>
 
 #include "listio/client/ask.hpp"
@@ -12,6 +12,7 @@
 #include "listio/client/fill.hpp"
 #include "listio/client/locks.hpp"
 #include "listio/client/removals.hpp"
+#include "listio/client/transfers.hpp"
 #include "listio/client/unsynced.hpp"
 #include "listio/client/volume_check.hpp"
 #include "listio/protocol/parse.hpp"
@@ -52,7 +53,7 @@ class Client::Impl {
   Impl(Volume volume, const ClientOptions& options)
       : driver(std::move(volume), options), copies(driver, options.repeats) {}
   ~Impl() {
-    engine_ends();
+    transfers.abandon_all();
     removals.finish_at_end();
   }
 
@@ -117,21 +118,42 @@ class Client::Impl {
     throw LostChanges(error, data.has_value(), names.has_value());
   }
   std::unique_ptr<Operation> send_sync(const File& file) {
-    return tell_all("sync", file.path, file.striping.servers(), Direction::write,
-                    [&](std::uint32_t) { return SyncRequest{file.id}; });
+    return tell_all("sync", file.path, file.striping.servers(), [&](std::uint32_t) { return SyncRequest{file.id}; });
   }
-  /// One request to each of the first `servers` servers, at the same time, for data files; of two copies for both, or
-  /// to read one.
+  /// One request to each of the first `servers` servers, at the same time, for data files; of two copies for both.
+  /// `before_repetition` is called, with all servers connected to, before it is done again.
   template <typename Make>
-  std::unique_ptr<Operation> tell_all(const char* what, const std::string& path, std::uint32_t servers,
-                                      Direction direction, const Make& make) {
+  std::unique_ptr<Operation> tell_all(
+      const char* what, const std::string& path, std::uint32_t servers, const Make& make,
+      const std::function<void()>& before_repetition = [] {}) {
+    bool is_repeated = false;
     return copies.repeat(what, path, [&](const Deadline& deadline) {
       auto operation = copies.prepare(what, path, deadline);
+      const bool is_again = std::exchange(is_repeated, true);
       for (std::uint32_t server = 0; server < servers; ++server)
-        for (const Place& place : direction == Direction::read ? copies.to_read(server) : copies.to_change(server))
-          driver.add(*operation, place, make(server));
+        for (const Place& place : copies.to_change(server)) driver.add(*operation, place, make(server));
+      if (is_again) before_repetition();
       driver.run(*operation);
       return operation;
+    });
+  }
+  /// The same for one of the copies: the second one where the first is damaged.
+  template <typename Make>
+  std::unique_ptr<Operation> ask_all(const char* what, const std::string& path, std::uint32_t servers,
+                                     const Make& make) {
+    DamagedPlaces damaged;
+    return copies.repeat(what, path, [&](const Deadline& deadline) {
+      for (;;) {
+        auto operation = copies.prepare(what, path, deadline);
+        for (std::uint32_t server = 0; server < servers; ++server)
+          for (const Place& place : copies.to_read(server, damaged)) driver.add(*operation, place, make(server));
+        try {
+          driver.run(*operation);
+          return operation;
+        } catch (const IoError&) {
+          if (!damaged.add(*operation)) throw;
+        }
+      }
     });
   }
 
@@ -140,8 +162,8 @@ class Client::Impl {
     std::int64_t modified_ns = std::numeric_limits<std::int64_t>::min();
   };
   Sizes sizes(const File& file) {
-    const auto operation = tell_all("stat", file.path, file.striping.servers(), Direction::read,
-                                    [&](std::uint32_t) { return DataStatRequest{file.id}; });
+    const auto operation =
+        ask_all("stat", file.path, file.striping.servers(), [&](std::uint32_t) { return DataStatRequest{file.id}; });
     std::vector<std::uint64_t> data;
     Sizes sizes;
     for (const Call& call : operation->calls) {
@@ -154,139 +176,12 @@ class Client::Impl {
     return sizes;
   }
 
-  struct Transfer {
-    std::unique_ptr<Operation> operation;
-    Direction direction = Direction::read;
-    File file{};
-    std::vector<ByteRun> runs{};
-    bool changes_file = false;
-    // To do it again.
-    std::vector<iovec> memory{};
-    std::uint64_t view = 0;  ///< in which it was begun
-    DataCopy preferred = DataCopy::first;
-  };
-  Ticket start(Direction direction, const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs) {
-    Transfer transfer{{}, direction, file, {}, direction == Direction::write};
-    if (!copies.repeats()) {
-      transfer.operation = driver.prepare(direction, file, memory, runs, driver.patience());
-      if (direction == Direction::read) transfer.runs.assign(runs.begin(), runs.end());
-      return start(std::move(transfer));
-    }
-    transfer.runs.assign(runs.begin(), runs.end());
-    transfer.memory.assign(memory.begin(), memory.end());
-    begin(transfer, copies.begin());
-    transfers.emplace(next_ticket, std::move(transfer));
-    return next_ticket++;
-  }
-  /// Of two copies: in a view that holds now. May be done again: see `complete`.
-  void begin(Transfer& transfer, const Deadline& deadline) {
-    const char* const what = transfer.direction == Direction::write ? "write_list" : "read_list";
-    const Places places = [&](std::uint32_t server) {
-      return transfer.direction == Direction::write ? copies.to_change(server)
-                                                    : copies.to_read(server, transfer.preferred);
-    };
-    for (;;) {
-      copies.renew(what, transfer.file.path, deadline);
-      transfer.view = copies.view().number;
-      try {
-        transfer.operation = driver.prepare(transfer.direction, transfer.file, transfer.memory, transfer.runs,
-                                            copies.patience_of_attempt(deadline), places);
-        transfer.operation->last = std::max(deadline, transfer.operation->deadline);
-        return driver.start(*transfer.operation);
-      } catch (const IoError& error) {
-        if (!copies.is_for_another_attempt(error.details().error_number)) throw;
-        copies.report_lost(error, what, transfer.file.path, deadline);
-      }
-    }
-  }
-  /// Does it again until it was done in a view that held, or cannot be done.
-  void complete(Transfer& transfer) {
-    if (!copies.repeats() || transfer.memory.empty()) return driver.finish(*transfer.operation);
-    const Deadline deadline = copies.begin();
-    const std::string what = transfer.operation->what;
-    for (;; transfer.changes_file = transfer.direction == Direction::write, begin(transfer, deadline)) try {
-        driver.finish(*transfer.operation);
-        copies.settle();
-        if (copies.still_holds(transfer.view, what.c_str(), transfer.file.path, deadline)) return;
-        require_locks(transfer);
-      } catch (const IoError& error) {
-        if (!may_repeat(transfer, error.details().error_number)) throw;
-        if (error.details().error_number != EIO) copies.report_lost(error, what.c_str(), transfer.file.path, deadline);
-      }
-  }
-  /// Damaged data are read from the other copy. What a lost lock protected is not repeated: others may have the lock.
-  bool may_repeat(Transfer& transfer, int error_number) {
-    if (error_number == EIO && copies.are_two() && transfer.direction == Direction::read &&
-        transfer.preferred == DataCopy::first) {
-      transfer.preferred = DataCopy::second;
-      return true;
-    }
-    return copies.is_for_another_attempt(error_number) && !locks.has_lost(transfer.file.id);
-  }
-  /// Before it is done again in another view.
-  void require_locks(const Transfer& transfer) const {
-    if (locks.has_lost(transfer.file.id))
-      throw IoError({transfer.operation->what, transfer.file.path, 0, 0, ECONNRESET},
-                    "a server was taken out, or filled, during the transfer; it is not repeated, as a lock on the file "
-                    "was lost meanwhile",
-                    "lock the file again, and repeat what was done under the lock");
-  }
-  /// An operation that moves nothing.
-  Ticket start(const File& file, std::unique_ptr<Operation> operation) {
-    return start({std::move(operation), Direction::write, file});
-  }
-  Ticket start(Transfer transfer) {
-    driver.start(*transfer.operation);
-    transfers.emplace(next_ticket, std::move(transfer));
-    return next_ticket++;
-  }
-  std::uint64_t finish(Transfer& transfer) {
-    complete(transfer);
-    std::uint64_t bytes = 0;
-    bool beyond_end = false;
-    remember(transfer);
-    for (const Call& call : transfer.operation->calls) {
-      bytes += call.bytes;
-      beyond_end |= transfer.direction == Direction::read && !call.reply.empty();
-    }
-    return beyond_end ? before(sizes(transfer.file).bytes, transfer.runs) : bytes;
-  }
-  bool is_done(Transfer& transfer) {
-    const bool is_done = driver.poll(*transfer.operation);
-    if (is_done && !transfer.operation->error) remember(transfer);
-    return is_done;
-  }
-  /// What servers have done counts for the next sync, once.
-  void remember(Transfer& transfer) {
-    if (std::exchange(transfer.changes_file, false)) unsynced.changed(transfer.file.id, *transfer.operation);
-  }
-  /// How many bytes of the runs lie before `end`.
-  static std::uint64_t before(std::uint64_t end, std::span<const ByteRun> runs) {
-    std::uint64_t bytes = 0;
-    for (const ByteRun& run : runs)
-      if (run.offset < end) bytes += std::min(run.length, end - run.offset);
-    return bytes;
-  }
-  Transfer& find(Ticket ticket) {
-    const auto found = transfers.find(ticket);
-    if (found == transfers.end())
-      throw InputError("ticket", "there is no transfer " + std::to_string(ticket), "wait for each transfer once");
-    return found->second;
-  }
-
   Driver driver;
   Copies copies;
   Locks locks{driver};
   Unsynced unsynced;
   Removals removals{driver, copies};
-  std::map<Ticket, Transfer> transfers;
-  Ticket next_ticket = 1;
-
- private:
-  /// Ends what is under way before its memory goes.
-  void engine_ends() {
-    for (auto& [ticket, transfer] : transfers) driver.abandon(*transfer.operation);
-  }
+  Transfers transfers{driver, copies, locks, unsynced};
 };
 
 Client::Client(Volume volume, const ClientOptions& options)
@@ -310,26 +205,17 @@ File Client::open(const std::string& path, Creation creation, std::uint32_t mode
 
 Client::Ticket Client::start_write_list(const File& file, std::span<const iovec> memory,
                                         std::span<const ByteRun> runs) {
-  return impl_->start(Direction::write, file, memory, runs);
+  return impl_->transfers.start(Direction::write, file, memory, runs);
 }
 
 Client::Ticket Client::start_read_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs) {
-  return impl_->start(Direction::read, file, memory, runs);
+  return impl_->transfers.start(Direction::read, file, memory, runs);
 }
 
-bool Client::is_done(Ticket ticket) { return impl_->is_done(impl_->find(ticket)); }
+bool Client::is_done(Ticket ticket) { return impl_->transfers.is_done(ticket); }
 
 std::uint64_t Client::wait(Ticket ticket) {
-  Impl::Transfer& transfer = impl_->find(ticket);
-  try {
-    const std::uint64_t bytes = impl_->finish(transfer);
-    impl_->transfers.erase(ticket);
-    return bytes;
-  } catch (...) {
-    impl_->driver.abandon(*transfer.operation);
-    impl_->transfers.erase(ticket);
-    throw;
-  }
+  return impl_->transfers.finish(ticket, [this](const File& file) { return size(file); });
 }
 
 void Client::write_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs) {
@@ -362,14 +248,14 @@ bool Client::is_held(LockId lock) const { return impl_->locks.is_held(lock); }
 
 Client::Ticket Client::start_owner_lock(const File& file, std::uint64_t owner, LockKind kind, const ByteRun& range,
                                         std::chrono::milliseconds longest) {
-  return impl_->start(file, impl_->locks.prepare(file, owner, kind, range, longest));
+  return impl_->transfers.start(file, impl_->locks.prepare(file, owner, kind, range, longest));
 }
 
 void Client::cancel_lock(Ticket ticket) {
-  const Impl::Transfer& transfer = impl_->find(ticket);
-  const Call& call = transfer.operation->calls.front();
-  if (call.stage != Call::Stage::asked) return;
-  impl_->tell("lock", transfer.file.path, CancelLockRequest{transfer.file.id, call.number}, {call.server});
+  const auto& [operation, file] = impl_->transfers.find(ticket);
+  const Call& call = operation.calls.front();
+  if (call.stage == Call::Stage::finished) return;
+  impl_->tell("lock", file.path, CancelLockRequest{file.id, call.number}, {call.server});
 }
 
 std::optional<LockHolder> Client::find_lock(const File& file, std::uint64_t owner, LockKind kind,
@@ -407,14 +293,14 @@ void Client::send_sync(const File& file) { impl_->send_sync(file); }
 void Client::confirm_sync(const File& file, const UnsyncedChanges& changes) {
   if (changes.empty()) return;
   impl_->sync_changes(file.id, changes, [&] {
-    return impl_->tell_all("sync", file.path, file.striping.servers(), Direction::write,
+    return impl_->tell_all("sync", file.path, file.striping.servers(),
                            [&](std::uint32_t) { return DataStatRequest{file.id}; });
   });
 }
 
 void Client::sync_names() {
   impl_->sync_changes(0, impl_->unsynced.take_names(),
-                      [&] { return run_one(impl_->driver, "sync", "", {}, SyncNamesRequest{}); });
+                      [&] { return impl_->run_again("sync", "", SyncNamesRequest{}); });
 }
 
 std::uint64_t Client::size(const File& file) { return impl_->sizes(file).bytes; }
@@ -424,8 +310,9 @@ void Client::truncate(const File& file, std::uint64_t bytes) {
     throw InputError("size", "the size is too large for a file: " + std::to_string(bytes) + " bytes",
                      "choose a smaller size");
   const auto done = impl_->tell_all(
-      "truncate", file.path, file.striping.servers(), Direction::write,
-      [&](std::uint32_t server) { return TruncateRequest{file.id, file.striping.data_file_bytes(server, bytes)}; });
+      "truncate", file.path, file.striping.servers(),
+      [&](std::uint32_t server) { return TruncateRequest{file.id, file.striping.data_file_bytes(server, bytes)}; },
+      [&] { impl_->locks.require("truncate", file); });
   impl_->unsynced.changed(file.id, *done);
 }
 
@@ -476,9 +363,9 @@ void Client::set_mode(const std::string& path, std::uint32_t mode) {
 
 void Client::set_time(const std::string& path, std::int64_t modified_ns) {
   // The name comes last: its reply is the proof that it was there, and data of older times do not hide its own.
-  const auto entry = impl_->ask<Entry>("utimens", path, StatRequest{checked(path)});
+  const auto entry = impl_->ask_again<Entry>("utimens", path, StatRequest{checked(path)});
   if (entry.kind == EntryKind::file)
-    impl_->tell_all("utimens", path, std::min(entry.layout.servers, impl_->driver.servers()), Direction::write,
+    impl_->tell_all("utimens", path, std::min(entry.layout.servers, impl_->driver.servers()),
                     [&](std::uint32_t) { return SetDataTimeRequest{entry.file, modified_ns}; });
   impl_->change("utimens", path, SetEntryRequest{path, SetEntryRequest::keep_mode, modified_ns});
 }
@@ -510,7 +397,7 @@ ServerStatus Client::status(std::uint32_t server) {
 
 CheckReport Client::check() {
   finish_removals();
-  return check_volume(impl_->driver);
+  return check_volume(impl_->driver, impl_->copies);
 }
 
 std::vector<std::string> Client::repair(const CheckReport& report) { return repair_names(impl_->driver, report); }
@@ -523,9 +410,10 @@ std::string CheckReport::reason_to_keep_orphans() const {
 }
 
 void Client::remove_orphan(const CheckReport::Data& data) {
-  impl_->copies.renew("check", "", impl_->copies.begin());
-  const std::uint64_t view = impl_->copies.view().number;
-  impl_->tell("check", "", RemoveDataRequest{data.file}, {data.server, {data.copy, false, view}});
+  impl_->copies.repeat("check", "", [&](const Deadline&) {
+    const Place place{data.server, {data.copy, false, impl_->copies.view().number}};
+    return run_one(impl_->driver, "check", "", place, RemoveDataRequest{data.file});
+  });
 }
 
 DataPage Client::list_data(std::uint32_t server, std::uint64_t cookie, DataCopy copy) {

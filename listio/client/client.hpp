@@ -120,6 +120,7 @@ struct CheckReport {
   std::vector<std::string> problems;  ///< what is damaged or missing, one line each
   std::vector<Repair> repairs;        ///< of those that can be repaired
   std::vector<Data> orphans;          ///< data files of no file
+  std::vector<std::uint32_t> out;     ///< servers whose data were not looked at, as they may be old
   std::uint64_t set_aside = 0;        ///< entries that earlier repairs could not explain and have moved to set-aside
   std::uint64_t generation = 0;       ///< of the names
   bool is_settled = false;            ///< no directory was renamed during the check

@@ -33,10 +33,10 @@ std::vector<Place> Copies::to_change(std::uint32_t server) const {
   return places;
 }
 
-std::vector<Place> Copies::to_read(std::uint32_t server, DataCopy preferred) const {
+std::vector<Place> Copies::to_read(std::uint32_t server, const DamagedPlaces& damaged) const {
   if (!are_two()) return {{server, {}}};
   const bool first = !is_out(server), second = !is_out(next(server));
-  if (first && (preferred == DataCopy::first || !second)) return {{server, {DataCopy::first, false, view_.number}}};
+  if (first && (!damaged.has(server) || !second)) return {{server, {DataCopy::first, false, view_.number}}};
   return {{next(server), {DataCopy::second, false, view_.number}}};
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,21 @@
 #include "listio/protocol/messages.hpp"
 
 namespace strider::listio {
+
+/// Servers whose first copy of a file was found damaged by a read: their second copies are read.
+class DamagedPlaces {
+ public:
+  bool has(std::uint32_t server) const { return servers_.contains(server); }
+  /// Notes where an operation has failed for damage (EIO). False if it did not, or there is no other copy to read.
+  bool add(const Operation& operation) {
+    const Call* const call = operation.failed;
+    return call != nullptr && operation.error->details().error_number == EIO && call->target.view != 0 &&
+           call->target.copy == DataCopy::first && servers_.insert(call->server).second;
+  }
+
+ private:
+  std::set<std::uint32_t> servers_;
+};
 
 /// Where a client reads and changes data, and how often it tries. With two copies: on the servers that are not out, as
 /// server 0 says by leases. What was done in a view counts only if the view still held when it was done; otherwise it
@@ -85,7 +101,7 @@ class Copies {
   // Places of the data that the striping of a file has on `server`, in this view.
 
   std::vector<Place> to_change(std::uint32_t server) const;
-  std::vector<Place> to_read(std::uint32_t server, DataCopy preferred = DataCopy::first) const;
+  std::vector<Place> to_read(std::uint32_t server, const DamagedPlaces& damaged = {}) const;
 
  private:
   std::uint32_t next(std::uint32_t server) const { return next_server(server, driver_.servers()); }

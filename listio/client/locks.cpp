@@ -66,8 +66,8 @@ LockId Locks::lock(const File& file, std::span<const ByteRun> ranges, LockKind k
   return id;
 }
 
-std::unique_ptr<Operation> Locks::prepare(const File& file, std::uint64_t owner, LockKind kind, const ByteRun& range,
-                                          milliseconds longest) {
+Locks::Asked Locks::prepare(const File& file, std::uint64_t owner, LockKind kind, const ByteRun& range,
+                            milliseconds longest) {
   const auto wait = std::clamp<milliseconds::rep>(longest.count(), 0, std::numeric_limits<std::uint32_t>::max());
   auto operation = driver_.prepare("lock", file.path);
   operation->patience += milliseconds(wait);
@@ -75,8 +75,13 @@ std::unique_ptr<Operation> Locks::prepare(const File& file, std::uint64_t owner,
   driver_.add(*operation, Client::lock_server(file),
               LockRequest{file.id, owner, kind, static_cast<std::uint32_t>(wait), {range}});
   const std::uint32_t server = Client::lock_server(file);
-  if (kind != LockKind::none) owned_.insert_or_assign(file.id, Held{file, range, server, driver_.connection(server)});
-  return operation;
+  if (kind == LockKind::none) {
+    if (range.offset == 0 && range.length == most_file_bytes) owned_.erase({file.id, owner});
+    return {std::move(operation), [] {}};
+  }
+  Held held{file, range, server, driver_.connection(server)};
+  const auto granted = [this, owner, held] { owned_.insert_or_assign({held.file.id, owner}, held); };
+  return {std::move(operation), granted};
 }
 
 bool Locks::is_held(LockId lock) const {
@@ -88,11 +93,20 @@ bool Locks::is_lost(const Held& lock) const {
   return lock.hull.length > 0 && lock.connection != driver_.connection(lock.server);
 }
 
-bool Locks::has_lost(FileId file) const {
-  const auto owned = owned_.find(file);
-  if (owned != owned_.end() && is_lost(owned->second)) return true;
-  return std::ranges::any_of(held_,
-                             [&](const auto& each) { return each.second.file.id == file && is_lost(each.second); });
+std::optional<std::uint32_t> Locks::lost_at(FileId file) const {
+  for (auto owned = owned_.lower_bound({file, 0}); owned != owned_.end() && owned->first.first == file; ++owned)
+    if (is_lost(owned->second)) return owned->second.server;
+  for (const auto& [id, lock] : held_)
+    if (lock.file.id == file && is_lost(lock)) return lock.server;
+  return {};
+}
+
+void Locks::require(const char* what, const File& file) const {
+  if (const auto server = lost_at(file.id))
+    throw IoError({what, file.path, 0, 0, ENOLCK},
+                  "a lock on the file was lost with the connection to " + driver_.name(*server) +
+                      "; what failed meanwhile is not repeated, as others may have the lock",
+                  "lock the file again, and repeat what was done under the lock");
 }
 
 void Locks::unlock(LockId lock) {

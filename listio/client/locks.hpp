@@ -1,10 +1,13 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "listio/client/client.hpp"
 #include "listio/client/driver.hpp"
@@ -20,12 +23,17 @@ class Locks {
 
   LockId lock(const File& file, std::span<const ByteRun> ranges, LockKind kind);
   void unlock(LockId lock);
-  /// Asks for a lock of an owner of the caller's own.
-  std::unique_ptr<Operation> prepare(const File& file, std::uint64_t owner, LockKind kind, const ByteRun& range,
-                                     std::chrono::milliseconds longest);
+  /// Asks for a lock of an owner of the caller's own. `granted` is to be called when that has succeeded.
+  struct Asked {
+    std::unique_ptr<Operation> operation;
+    std::function<void()> granted;
+  };
+  Asked prepare(const File& file, std::uint64_t owner, LockKind kind, const ByteRun& range,
+                std::chrono::milliseconds longest);
   bool is_held(LockId lock) const;
-  /// Whether a lock on the file was lost. Locks of owners count also when they were given up.
-  bool has_lost(FileId file) const;
+  /// Before `what` is done again with a file. IoError with ENOLCK if a lock on it was lost, as others may have locked
+  /// it since. A lock of an owner counts until the owner has unlocked the whole file.
+  void require(const char* what, const File& file) const;
 
  private:
   struct Held {
@@ -35,12 +43,14 @@ class Locks {
     std::uint64_t connection = 0;  ///< of those to the server: the lock ends with it
   };
   bool is_lost(const Held& lock) const;
+  /// The server with which a lock on the file was lost, if there is such a lock.
+  std::optional<std::uint32_t> lost_at(FileId file) const;
   void ask(const char* what, const Held& lock, LockRequest request);
 
   Driver& driver_;
   std::map<LockId, Held> held_;
   LockId next_ = 1;
-  std::map<FileId, Held> owned_;  ///< the last lock of an owner that was asked for on each file
+  std::map<std::pair<FileId, std::uint64_t>, Held> owned_;  ///< the last lock that each owner got on each file
 };
 
 }  // namespace strider::listio

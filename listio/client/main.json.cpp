@@ -113,11 +113,12 @@ int print_check(Client& client, const CheckActions& actions) {
                             {"repairs", repairs},
                             {"set_aside", report.set_aside},
                             {"orphans", found},
+                            {"out", report.out},
                             {"removed", removed},
                             {"kept_because", actions.removes_orphans ? reason : ""},
                             {"runs", runs}};
   std::printf("%s\n", json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-  return report.problems.empty() && (report.orphans.empty() || removed) ? 0 : 1;
+  return report.problems.empty() && report.out.empty() && (report.orphans.empty() || removed) ? 0 : 1;
 }
 
 int print_removal(Client& client, const std::string& run) {

@@ -1,5 +1,6 @@
 #include "listio/client/volume_check.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <set>
@@ -33,12 +34,19 @@ struct Many {
 /// and the manager counts those.
 class Pass {
  public:
-  explicit Pass(Driver& driver) : driver_(driver), data_(driver.servers()), second_(driver.servers()) {}
+  /// `out`: servers whose data are old.
+  Pass(Driver& driver, const std::vector<std::uint32_t>& out)
+      : driver_(driver), data_(driver.servers()), second_(driver.servers()) {
+    report_.out = out;
+  }
 
   CheckReport run() {
     const auto before = ask<NamesState>(driver_, what, "", NamesStateRequest{});
-    for (std::uint32_t server = 0; server < data_.size(); ++server) list_data(server);
-    for (std::uint32_t server = 0; server < data_.size() && driver_.volume().copies > 1; ++server) list_second(server);
+    const bool has_two = driver_.volume().copies > 1;
+    for (std::uint32_t server = 0; server < data_.size(); ++server) {
+      if (!is_out(server)) list_data(server);
+      if (has_two && !is_out(second_of(server).server)) list_second(server);
+    }
     list_copies();
     walk();
     for (const FileId file : copies_)
@@ -64,6 +72,7 @@ class Pass {
     } while (cookie != 0);
   }
 
+  bool is_out(std::uint32_t server) const { return std::ranges::binary_search(report_.out, server); }
   /// Copies of the data of this server, which the next one has.
   Place second_of(std::uint32_t server) const { return {next_server(server, driver_.servers()), {DataCopy::second}}; }
   void list_second(std::uint32_t server) {
@@ -149,8 +158,12 @@ class Pass {
     }
     std::vector<std::uint64_t> sizes;
     for (std::uint32_t server = 0; server < entry.layout.servers; ++server) {
+      const auto& known = is_out(server) ? second_[server] : data_[server];
+      const auto size = known.find(entry.file);
+      sizes.push_back(size == known.end() ? 0 : size->second.bytes);
+    }
+    for (std::uint32_t server = 0; server < entry.layout.servers; ++server) {
       const auto found = data_[server].find(entry.file);
-      sizes.push_back(found == data_[server].end() ? 0 : found->second.bytes);
       if (found == data_[server].end()) continue;
       const std::string problem = problem_of(found->second);
       if (!problem.empty()) report_.problems.push_back(path + ": server " + std::to_string(server) + ": " + problem);
@@ -280,9 +293,10 @@ std::string problem_of(const DataPage::DataFile& file) {
   return "";
 }
 
-CheckReport check_volume(Driver& driver) {
+CheckReport check_volume(Driver& driver, Copies& copies) {
   CheckReport report;
-  for (int i = 0; i < tries && !report.is_settled; ++i) report = Pass(driver).run();
+  for (int i = 0; i < tries && !report.is_settled; ++i)
+    report = copies.repeat(what, "", [&](const Deadline&) { return Pass(driver, copies.view().out).run(); });
   if (report.is_settled) return report;
   // What seems to be lost may have been renamed.
   report.repairs.clear();

@@ -79,6 +79,8 @@ def test_a_server_may_be_missing_and_gets_what_it_missed(volume: CopiedVolume, t
     assert volume.get(tmp_path / "while it is missing") == old
     volume.put(new, tmp_path / "new")
     assert volume.get(tmp_path / "new again") == new
+    without = strider("listio", "check", volume.directory)
+    assert (without.returncode, "not checked: server 1 is out" in without.stdout) == (1, True), without.stderr
     volume.serve()
     status = strider("listio", "status", volume.directory)
     assert status.returncode == 0, status.stderr
@@ -86,6 +88,13 @@ def test_a_server_may_be_missing_and_gets_what_it_missed(volume: CopiedVolume, t
     assert volume.get(tmp_path / "before it is filled") == new
     measured = strider("run", "noncontig-2003", "--target", volume.directory)
     assert (measured.returncode, "server 1 of" in measured.stderr) == (3, True), measured.stderr
+
+    unchecked = strider("listio", "check", volume.directory)
+    assert (unchecked.returncode, "not checked: server 1 is out" in unchecked.stdout) == (1, True), (
+        unchecked.stderr
+    )
+    assert "damaged" not in unchecked.stdout
+    assert "orphan" not in unchecked.stdout
 
     filled = strider("listio", "scrub", volume.directory)
     assert filled.returncode == 0, filled.stdout + filled.stderr

@@ -334,7 +334,7 @@ def check(
 ) -> None:
     """Check that names, copies of name entries, and data files match; exit code 1 if they do not.
 
-    The servers must be running. Clients may use the volume during the check. The check also lists the
+    The servers must be running, except those that are out. Clients may use the volume during the check. The check also lists the
     files that killed runs left behind; finished and interrupted runs remove their own files.
     """
     from strider import engine as engines
@@ -342,10 +342,10 @@ def check(
 
     _require_started(directory)
     engine = engines.find()
-    volumes.require_servers(directory / volumes.VOLUME_FILE, engine)
+    volumes.require_servers(directory / volumes.VOLUME_FILE, engine, may_be_out=True)
     names_removed = volumes.remove_run(engine, directory, remove_run) if remove_run is not None else 0
     found = {**volumes.check(engine, directory, remove_orphans, repair), "removed_names": names_removed}
-    is_clean = not found["problems"] and (not found["orphans"] or found["removed"])
+    is_clean = not found["problems"] and not found["out"] and (not found["orphans"] or found["removed"])
     if is_clean:
         volumes.note_clean_check(directory)
     if json:
@@ -441,6 +441,7 @@ def registration(
 
 
 def _print_check(directory: Path, found: dict[str, Any]) -> None:
+    from strider.listio import out_text
     from strider.units import format_bytes_rounded
 
     command = f"strider listio check {shlex.quote(str(directory))}"
@@ -450,6 +451,8 @@ def _print_check(directory: Path, found: dict[str, Any]) -> None:
         print(f"repair: {line}")
     for problem in found["problems"]:
         print(f"damaged: {problem}")
+    for server in found["out"]:
+        print(f"not checked: server {server} {out_text(directory)}")
     if found["set_aside"]:
         print(f"{found['set_aside']} damaged entries are in {directory}/server-0/set-aside")
     if found["orphans"]:

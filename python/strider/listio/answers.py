@@ -59,8 +59,13 @@ def reaches_into_servers(plan: Plan, place: Path) -> bool:
     return False
 
 
-def require_servers(file: Path, engine: Engine) -> None:
-    """Raises unless all servers of the volume that a file describes respond.
+def require_servers(file: Path, engine: Engine, may_be_out: bool = False) -> None:
+    """Raises unless all servers of the volume that a file describes respond and are in.
+
+    Args:
+        file: The volume file.
+        engine: The engine.
+        may_be_out: Whether servers may be out; these need not respond.
 
     Raises:
         StriderError: One does not respond; the message has a remedy.
@@ -71,7 +76,8 @@ def require_servers(file: Path, engine: Engine) -> None:
             f"{directory} is stopped: start it with {serve_command(directory)}", ExitCode.CANNOT_RUN
         )
     servers = ask_volume(engine, file)
-    silent = silent_of(servers)
+    out = [server["server"] for server in servers if server["out"]]
+    silent = [number for number in silent_of(servers) if not may_be_out or number not in out]
     if silent:
         numbers = ", ".join(map(str, silent))
         which = f"server {numbers}" if len(silent) == 1 else f"servers {numbers}"
@@ -80,8 +86,7 @@ def require_servers(file: Path, engine: Engine) -> None:
             f"{which} of {directory} {verb} not answer: {restart_commands(directory, silent)}",
             ExitCode.CANNOT_RUN,
         )
-    out = [server["server"] for server in servers if server["out"]]
-    if out:
+    if out and not may_be_out:
         # Its neighbour would do its work, and the rates would be those of fewer servers.
         raise StriderError(f"server {out[0]} of {directory} {out_text(directory)}", ExitCode.CANNOT_RUN)
 

@@ -71,7 +71,7 @@ def check(
 ) -> dict[str, Json]:
     """Compares the names of a volume, the copies of their entries, and its data files.
 
-    Clients may use the volume meanwhile.
+    Clients may use the volume meanwhile. Data of servers that are out (`out`) are not looked at.
 
     Args:
         engine: The engine.

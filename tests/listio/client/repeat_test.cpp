@@ -1,0 +1,161 @@
+// Of a volume with one copy: what is done again after the loss of a server.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client_calls.hpp"
+#include "foundation/error.hpp"
+#include "listio/client/client.hpp"
+#include "service.hpp"
+
+namespace strider::listio {
+namespace {
+
+constexpr std::uint64_t strip = 4096;
+
+ClientOptions repeating(std::chrono::milliseconds patience) {
+  ClientOptions options;
+  options.patience = patience;
+  options.repeats = true;
+  return options;
+}
+
+class RepeatTest : public ::testing::Test {
+ protected:
+  /// Stops a server, and starts it while `action` waits for it.
+  void restart_during(std::uint32_t server, const std::function<void()>& action) {
+    service_.stop(server);
+    std::jthread starter([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      service_.start(server);
+    });
+    action();
+  }
+  Service service_{2, {}, strip};
+};
+
+TEST_F(RepeatTest, WhatMayBeDoneTwiceWaitsForARestart) {
+  Client client(service_.volume(), repeating(std::chrono::milliseconds(15000)));
+  const File file = client.open("a", Creation::exclusive);
+  const std::vector<std::byte> bytes = random_bytes(10 * strip, 1);
+  client.write(file, bytes, 0);
+  client.sync(file);
+  restart_during(1, [&] { EXPECT_EQ(contents(client, file), bytes); });
+  restart_during(1, [&] { client.write(file, bytes, strip); });
+  restart_during(0, [&] { EXPECT_EQ(client.stat("a").bytes, 11 * strip); });
+  restart_during(1, [&] { client.truncate(file, 5); });
+  restart_during(0, [&] { EXPECT_EQ(client.open("a").id, file.id); });
+  EXPECT_EQ(contents(client, file), std::vector<std::byte>(bytes.begin(), bytes.begin() + 5));
+}
+
+TEST_F(RepeatTest, WhatMayNotOrIsNotAskedForFailsAtOnce) {
+  Client repeats(service_.volume(), repeating(std::chrono::milliseconds(15000))), client(service_.volume());
+  const File file = repeats.open("a", Creation::exclusive);
+  repeats.write(file, random_bytes(10 * strip, 1), 0);
+  EXPECT_EQ(client.size(file), 10 * strip);
+  service_.stop(0);
+  EXPECT_EQ(error_of([&] { repeats.make_directory("b"); }), ECONNRESET);
+  EXPECT_EQ(error_of([&] { client.size(file); }), ECONNRESET);
+  EXPECT_EQ(error_of([&] { client.size(file); }), ECONNREFUSED);
+}
+
+TEST_F(RepeatTest, ALostLockEndsTheWriteThatItProtected) {
+  Client client(service_.volume(), repeating(std::chrono::milliseconds(15000)));
+  const File file = client.open("a", Creation::exclusive, 0644, {strip, 2, 0});
+  const std::vector<std::byte> bytes = random_bytes(10 * strip, 1);
+  client.write(file, bytes, 0);
+  const ByteRun all{0, bytes.size()};
+  const LockId lock = client.lock(file, {&all, 1}, LockKind::exclusive);
+  service_.stop(0);
+  service_.start(0);
+  EXPECT_EQ(error_of([&] { client.write(file, bytes, 0); }), ENOLCK);
+  EXPECT_EQ(error_of([&] { client.unlock(lock); }), ENOLCK);
+  client.write(file, bytes, 0);
+}
+
+TEST_F(RepeatTest, ALostLockEndsTheTruncationThatItProtected) {
+  Client client(service_.volume(), repeating(std::chrono::milliseconds(15000)));
+  const File file = client.open("a", Creation::exclusive, 0644, {strip, 2, 0});
+  client.write(file, random_bytes(10 * strip, 1), 0);
+  const ByteRun all{0, 10 * strip};
+  const LockId lock = client.lock(file, {&all, 1}, LockKind::exclusive);
+  restart_during(0, [&] { EXPECT_EQ(error_of([&] { client.truncate(file, 5); }), ENOLCK); });
+  EXPECT_GT(client.size(file), 5U) << "server 1 did not need to be asked again";
+  EXPECT_EQ(error_of([&] { client.unlock(lock); }), ENOLCK);
+  client.truncate(file, 5);
+}
+
+/// The server is away when the write begins: it connects for its second attempt only.
+TEST_F(RepeatTest, ALockThatIsLostWhileTheClientConnectsEndsTheWrite) {
+  Client client(service_.volume(), repeating(std::chrono::milliseconds(15000)));
+  const File file = client.open("a", Creation::exclusive, 0644, {strip, 2, 0});
+  const std::vector<std::byte> bytes = random_bytes(10 * strip, 1);
+  client.write(file, bytes, 0);
+  const ByteRun all{0, bytes.size()};
+  const LockId lock = client.lock(file, {&all, 1}, LockKind::exclusive);
+  service_.stop(0);
+  while (client.is_held(lock)) EXPECT_NE(error_of([&] { client.make_directory("b"); }), 0);
+  std::jthread starter([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    service_.start(0);
+  });
+  EXPECT_EQ(error_of([&] { client.write(file, bytes, 0); }), ENOLCK);
+  EXPECT_EQ(error_of([&] { client.unlock(lock); }), ENOLCK);
+}
+
+TEST_F(RepeatTest, ALockOfAnOwnerCountsUntilItIsGivenUp) {
+  Client client(service_.volume(), repeating(std::chrono::milliseconds(15000)));
+  const File file = client.open("a", Creation::exclusive, 0644, {strip, 2, 0});
+  const std::vector<std::byte> bytes = random_bytes(10 * strip, 1);
+  const ByteRun some{0, 10}, all{0, most_file_bytes};
+  const auto lock = [&](std::uint64_t owner, LockKind kind, const ByteRun& range) {
+    client.wait(client.start_owner_lock(file, owner, kind, range, std::chrono::milliseconds(0)));
+  };
+  lock(1, LockKind::exclusive, some);
+  lock(2, LockKind::exclusive, {20, 10});
+  EXPECT_EQ(error_of([&] { lock(3, LockKind::exclusive, some); }), ETIMEDOUT) << "which owner 3 has not got";
+  lock(1, LockKind::none, all);
+  restart_during(0, [&] { EXPECT_EQ(error_of([&] { client.write(file, bytes, 0); }), ENOLCK); });
+  lock(2, LockKind::none, all);
+  restart_during(0, [&] { client.write(file, bytes, 0); });
+}
+
+/// Names are gone at once, data when their server is back.
+TEST_F(RepeatTest, DataOfRemovedFilesWaitForTheirServer) {
+  Client client(service_.volume(), repeating(std::chrono::milliseconds(300)));
+  for (const char* path : {"a", "b"})
+    client.write(client.open(path, Creation::exclusive), random_bytes(10 * strip, 1), 0);
+  service_.stop(1);
+  client.unlink("a");
+  EXPECT_EQ(error_of([&] { client.finish_removals(); }), ECONNREFUSED);
+  EXPECT_FALSE(client.removals_are_waiting()) << "not at once";
+  client.unlink("b");
+  service_.start(1);
+  while (!client.removals_are_waiting()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  client.finish_removals();
+  EXPECT_TRUE(client.check().orphans.empty());
+}
+
+/// A server that was waited for once is not waited for by each call.
+TEST_F(RepeatTest, AfterItsPatienceCallsFailAtOnceUntilTheServerIsBack) {
+  Client client(service_.volume(), repeating(std::chrono::milliseconds(1500)));
+  const File file = client.open("a", Creation::exclusive);
+  client.write(file, random_bytes(10 * strip, 1), 0);
+  service_.stop(1);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_NE(error_of([&] { client.size(file); }), 0);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1500));
+  const auto later = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(error_of([&] { client.size(file); }), ECONNREFUSED);
+  EXPECT_LT(std::chrono::steady_clock::now() - later, std::chrono::seconds(15)) << "each waited";
+  service_.start(1);
+  EXPECT_EQ(client.size(file), 10 * strip);
+  restart_during(1, [&] { EXPECT_EQ(client.size(file), 10 * strip); });
+}
+
+}  // namespace
+}  // namespace strider::listio

@@ -1,0 +1,37 @@
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "foundation/error.hpp"
+#include "listio/client/client.hpp"
+
+namespace strider::listio {
+
+inline std::vector<std::byte> random_bytes(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::byte> bytes(count);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+inline std::vector<std::byte> contents(Client& client, const File& file) {
+  std::vector<std::byte> bytes(client.size(file));
+  EXPECT_EQ(client.read(file, bytes, 0), bytes.size());
+  return bytes;
+}
+
+/// The error number of an action; 0: none.
+inline int error_of(const std::function<void()>& action) {
+  try {
+    action();
+    return 0;
+  } catch (const IoError& error) {
+    return error.details().error_number;
+  }
+}
+
+}  // namespace strider::listio
