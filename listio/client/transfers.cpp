@@ -113,7 +113,8 @@ std::uint64_t Transfers::finish(Ticket ticket, const std::function<std::uint64_t
     std::uint64_t bytes = 0;
     bool is_beyond_end = false;
     for (const Call& call : transfer.operation->calls) {
-      bytes += call.bytes;
+      const bool is_other_copy = call.target.copy == DataCopy::second && !call.target.alone;
+      if (transfer.direction == Direction::read || !is_other_copy) bytes += call.bytes;
       is_beyond_end |= transfer.direction == Direction::read && !call.reply.empty();
     }
     if (is_beyond_end) bytes = bytes_before(size_of(transfer.file), transfer.runs);

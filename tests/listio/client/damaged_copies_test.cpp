@@ -102,6 +102,17 @@ TEST_F(DamagedCopiesTest, ACheckLooksAtNoOldData) {
   EXPECT_TRUE(filled.orphans.empty());
 }
 
+TEST_F(DamagedCopiesTest, AWriteCountsItsBytesOnceHoweverManyCopiesThereAre) {
+  const ByteRun whole{0, bytes_.size()};
+  const iovec piece{const_cast<std::byte*>(bytes_.data()), bytes_.size()};  // only read
+  const auto write = [&] { return client_.wait(client_.start_write_list(file_, {&piece, 1}, {&whole, 1})); };
+  EXPECT_EQ(write(), bytes_.size());
+  service_.stop(1);
+  EXPECT_EQ(write(), bytes_.size());
+  EXPECT_EQ(client_.view().out, std::vector<std::uint32_t>{1});
+  EXPECT_EQ(write(), bytes_.size());
+}
+
 TEST_F(DamagedCopiesTest, ASizeIsThatOfTheOtherCopy) {
   client_.sync(file_);
   restart_all();
