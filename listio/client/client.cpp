@@ -429,6 +429,16 @@ std::vector<FilledServer> Client::fill(std::span<const DamagedCopy> damaged) {
   return impl_->copies.are_two() ? fill_servers(impl_->driver, impl_->copies, damaged) : std::vector<FilledServer>{};
 }
 
+void Client::prepare_to_replace(std::uint32_t server) {
+  if (!impl_->copies.are_two())
+    throw InputError("server", "the volume has one copy of data", "restore the folder from a backup of this server");
+  if (server == 0 || server >= impl_->driver.servers())
+    throw InputError(
+        "server", "the folder of server " + std::to_string(server) + " cannot be replaced",
+        server == 0 ? "restore the folder of server 0 from a backup: it has the names" : "servers are numbered from 0");
+  listio::prepare_to_replace(impl_->driver, impl_->copies, server);
+}
+
 void Client::verify(std::span<VerifiedSlice> slices) {
   Driver& driver = impl_->driver;
   std::vector<std::unique_ptr<Operation>> operations;

@@ -282,6 +282,9 @@ class Client {
   /// Copies to servers that are out what they have missed, and damaged data from the other copy, while the volume is in
   /// use. A server with damaged data is out meanwhile, unless its neighbour is. IoError if server 0 does not answer.
   std::vector<FilledServer> fill(std::span<const DamagedCopy> damaged = {});
+  /// Before a server that does not run is started with an empty folder, because its own is lost: has it be out, and
+  /// miss all of its data. InputError for server 0, which has the names. IoError, EBUSY if it has the only good copy.
+  void prepare_to_replace(std::uint32_t server);
 
   /// The program unmaps memory, or has done so: what a pin-down cache has to know unless it is watched.
   void invalidate(const Range& range);

@@ -38,15 +38,25 @@ std::vector<Route> routes_to(std::uint32_t server, std::uint32_t servers, std::u
           {{before, {DataCopy::first, false, 0, fill}}, {server, {DataCopy::second, false, 0, fill}}}};
 }
 
-std::vector<FileId> missed_files(Driver& driver, const Place& place, bool changed) {
+/// The files of all pages that the requests of `make`, of a cookie, get.
+template <typename Make>
+std::vector<FileId> files_of(Driver& driver, const Place& place, const Make& make) {
   std::vector<FileId> files;
   std::uint64_t cookie = 0;
   do {
-    const auto page = ask_at<DataPage>(driver, {place.server, {place.target.copy}}, ListMissedRequest{cookie, changed});
+    const auto page = ask_at<DataPage>(driver, place, make(cookie));
     for (const DataPage::DataFile& each : page.files) files.push_back(each.file);
     cookie = page.cookie;
   } while (cookie != 0);
   return files;
+}
+std::vector<FileId> missed_files(Driver& driver, const Place& place, bool changed) {
+  return files_of(driver, {place.server, {place.target.copy}},
+                  [&](std::uint64_t cookie) { return ListMissedRequest{cookie, changed}; });
+}
+std::vector<FileId> all_files(Driver& driver, const Place& place) {
+  return files_of(driver, {place.server, {place.target.copy}},
+                  [](std::uint64_t cookie) { return ListDataRequest{cookie}; });
 }
 
 /// Fills one server.
@@ -243,6 +253,23 @@ std::vector<FilledServer> fill_servers(Driver& driver, Copies& copies, std::span
     if (copies.is_out(server)) fill(server);
   }
   return filled;
+}
+
+void prepare_to_replace(Driver& driver, Copies& copies, std::uint32_t server) {
+  const Deadline deadline = copies.begin();
+  for (copies.renew(what, "", deadline); !copies.is_out(server); copies.renew(what, "", deadline)) {
+    const std::uint32_t next = next_server(server, driver.servers());
+    if (copies.is_out(next) || copies.is_out(previous_server(server, driver.servers())) || has_passed(deadline))
+      throw IoError({what, "", 0, 0, EBUSY},
+                    driver.name(server) + " has the only good copy of data, as a server beside it is out",
+                    "bring that one in first (strider listio scrub), with the folder that is to be replaced");
+    copies.suspect(server, what, "", deadline);
+  }
+  const std::uint64_t fill = make_random_number();
+  for (const Route& route : routes_to(server, driver.servers(), fill)) {
+    run_at(driver, {route.from.server, {}}, StartFillRequest{fill, server, copies.view().number});
+    for (const FileId file : all_files(driver, route.from)) run_at(driver, route.from, MarkMissedRequest{file});
+  }
 }
 
 }  // namespace strider::listio

@@ -16,4 +16,8 @@ namespace strider::listio {
 /// the bytes of the other copy. IoError if server 0 does not answer.
 std::vector<FilledServer> fill_servers(Driver& driver, Copies& copies, std::span<const DamagedCopy> damaged);
 
+/// Has a server be out and miss all data that its neighbours have of it, so that it may begin with an empty folder and
+/// be filled. It must not run. IoError, EBUSY if one of its neighbours is out.
+void prepare_to_replace(Driver& driver, Copies& copies, std::uint32_t server);
+
 }  // namespace strider::listio

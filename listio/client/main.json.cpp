@@ -28,6 +28,9 @@ constexpr const char* usage =
                                   copies to servers that are out what they have missed; then has servers compare all
                                   data with their checksums, while the volume is in use; at most so many bytes per second
                                   of each server. Prints a line of progress twice a second
+  strider-listio replace VOLUME SERVER
+                                  before a server that does not run is started with an empty folder: has it be out, and
+                                  miss all of its data
   strider-listio remove VOLUME RUN
                                   removes the files and trees of a run that was killed, as check names it
   strider-listio registration DOMAIN...
@@ -170,12 +173,20 @@ int print_scrub(Client& client, const ScrubOptions& options) {
   return is_well ? 0 : 1;
 }
 
-std::uint64_t rate_of(const std::string& text) {
-  std::uint64_t rate = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), rate);
+template <typename Number>
+Number number_of(const std::string& text, const std::string& what) {
+  Number number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size())
-    throw InputError("", "'" + text + "' is not a number of bytes per second", "write digits");
-  return rate;
+    throw InputError("", "'" + text + "' is not a number of " + what, "write digits");
+  return number;
+}
+
+int print_replacement(Client& client, const std::string& server) {
+  const auto number = number_of<std::uint32_t>(server, "a server");
+  client.prepare_to_replace(number);
+  std::printf("%s\n", nlohmann::json{{"server", number}}.dump(1).c_str());
+  return 0;
 }
 
 nlohmann::json json_of(const Line& line) {
@@ -217,7 +228,8 @@ int run(const std::vector<std::string>& words) {
   const bool removes = words.size() == 3 && words[0] == "remove";
   const bool checks = words.size() >= 2 && words[0] == "check";
   const bool scrubs = words.size() == 3 && words[0] == "scrub";
-  if (words.size() != 2 && !fits && !removes && !checks && !scrubs) {
+  const bool replaces = words.size() == 3 && words[0] == "replace";
+  if (words.size() != 2 && !fits && !removes && !checks && !scrubs && !replaces) {
     std::fputs(usage, help ? stdout : stderr);
     return help ? 0 : 2;
   }
@@ -227,7 +239,9 @@ int run(const std::vector<std::string>& words) {
     if (words[0] == "status") options.patience = status_patience;
     Client client(read_volume(words[1]), options);
     if (removes) return print_removal(client, words[2]);
-    if (words[0] == "scrub") return print_scrub(client, {words.size() == 3 ? rate_of(words[2]) : 0});
+    if (replaces) return print_replacement(client, words[2]);
+    if (words[0] == "scrub")
+      return print_scrub(client, {words.size() == 3 ? number_of<std::uint64_t>(words[2], "bytes per second") : 0});
     if (words[0] == "status") return print_status(client);
     if (checks) return print_check(client, actions_of(std::span(words).subspan(2)));
     throw InputError("", "unknown command '" + words[0] + "'", "see --help");

@@ -102,10 +102,16 @@ const char* name_of(Checksums checksums) { return checksums == Checksums::crc32c
 
 ServerFolder::ServerFolder(const std::string& directory, const Label& label, Folder folder)
     : path_(directory + "/server-" + std::to_string(label.number)) {
-  if (folder == Folder::existing && ::access((path_ + "/label").c_str(), F_OK) != 0)
+  if (folder == Folder::existing && ::access((path_ + "/label").c_str(), F_OK) != 0) {
+    const std::string replace =
+        label.copies < 2 || label.number == 0
+            ? ""
+            : "; if the folder is lost, start the volume with --replace " + std::to_string(label.number);
     refuse(path_, "no data of this server found",
            "start each server on its former host (the same hosts in the same order), or keep the directory on a file "
-           "system that they share");
+           "system that they share" +
+               replace);
+  }
   make_folder(directory);
   make_folder(path_);
   folder_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -6,6 +6,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -58,6 +59,10 @@ class CopiedVolume:
         self.copy("get", folder)
         return (folder / "file").read_bytes()
 
+    def has(self, contents: bytes, folder: Path) -> bool:
+        """Whether the file is this one; pytest would compare megabytes for minutes."""
+        return self.get(folder) == contents
+
     def kill(self, server: int) -> None:
         os.kill(processes_of(self.directory)[server].pid, signal.SIGKILL)
         wait_for(lambda: dead_servers(self.directory) == [server], "the server to end")
@@ -76,16 +81,16 @@ def test_a_server_may_be_missing_and_gets_what_it_missed(volume: CopiedVolume, t
     old, new = os.urandom(BYTES), os.urandom(BYTES)
     volume.put(old, tmp_path / "old")
     volume.kill(1)
-    assert volume.get(tmp_path / "while it is missing") == old
+    assert volume.has(old, tmp_path / "while it is missing")
     volume.put(new, tmp_path / "new")
-    assert volume.get(tmp_path / "new again") == new
+    assert volume.has(new, tmp_path / "new again")
     without = strider("listio", "check", volume.directory)
     assert (without.returncode, "not checked: server 1 is out" in without.stdout) == (1, True), without.stderr
     volume.serve()
     status = strider("listio", "status", volume.directory)
     assert status.returncode == 0, status.stderr
     assert "server 1 is out, as it may have missed changes: strider listio scrub" in status.stdout
-    assert volume.get(tmp_path / "before it is filled") == new
+    assert volume.has(new, tmp_path / "before it is filled")
     measured = strider("run", "noncontig-2003", "--target", volume.directory)
     assert (measured.returncode, "server 1 of" in measured.stderr) == (3, True), measured.stderr
 
@@ -103,11 +108,68 @@ def test_a_server_may_be_missing_and_gets_what_it_missed(volume: CopiedVolume, t
     assert [server["out"] for server in servers] == [False] * 3
     # Server 1 alone has what is read now of two thirds of the data.
     volume.kill(2)
-    assert volume.get(tmp_path / "afterwards") == new
+    assert volume.has(new, tmp_path / "afterwards")
     volume.serve()
     assert strider("listio", "scrub", volume.directory).returncode == 0
     checked = strider("listio", "check", volume.directory)
     assert checked.returncode == 0, checked.stdout
+
+
+def test_a_lost_folder_is_made_anew_from_the_other_copies(volume: CopiedVolume, tmp_path: Path) -> None:
+    old, new = os.urandom(BYTES), os.urandom(BYTES)
+    volume.put(old, tmp_path / "old")
+    volume.kill(1)
+    rmtree(volume.directory / "server-1")
+    without = strider("listio", "serve", volume.directory)
+    assert "start the volume with --replace 1" in without.stderr
+    assert not (volume.directory / "server-1").exists()
+    assert volume.has(old, tmp_path / "while it is lost")
+    replaced = strider("listio", "serve", volume.directory, "--replace", 1)
+    assert (replaced.returncode, "server 1 begins empty" in replaced.stdout) == (0, True), replaced.stderr
+    assert volume.has(old, tmp_path / "while it is empty")
+    volume.put(new, tmp_path / "new")
+    filled = strider("listio", "scrub", volume.directory)
+    assert (filled.returncode, "server 1 is in again" in filled.stdout) == (0, True), (
+        filled.stdout + filled.stderr
+    )
+    assert strider("listio", "check", volume.directory).returncode == 0
+    # The folders of its neighbours are lost now, one after the other, while no server runs.
+    for number in (2, 1):
+        stop(volume.directory)
+        rmtree(volume.directory / f"server-{number}")
+        (volume.directory / f"server-{number}").mkdir()
+        again = strider("listio", "serve", volume.directory, "--replace", number)
+        assert again.returncode == 0, again.stderr
+        assert volume.has(new, tmp_path / f"without {number}")
+        assert strider("listio", "scrub", volume.directory).returncode == 0
+    assert strider("listio", "check", volume.directory).returncode == 0
+    assert volume.has(new, tmp_path / "at the end")
+
+
+def test_only_a_lost_folder_is_replaced(volume: CopiedVolume, tmp_path: Path) -> None:
+    volume.put(os.urandom(BYTES), tmp_path / "in")
+
+    def refusal(number: int) -> str:
+        done = strider("listio", "serve", volume.directory, "--replace", number)
+        assert done.returncode != 0
+        return done.stderr
+
+    assert "server-1 is not lost: move it away first" in refusal(1)
+    assert "other than server 0" in refusal(0)
+    assert "other than server 0" in refusal(3)
+    folder, away = volume.directory / "server-1", tmp_path / "away"
+    folder.rename(away)
+    assert "server 1 still runs" in refusal(1)
+    away.rename(folder)
+    # Server 2 has missed what server 1 had alone.
+    volume.kill(2)
+    volume.put(os.urandom(BYTES), tmp_path / "other")
+    volume.serve()
+    os.kill(processes_of(volume.directory)[1].pid, signal.SIGKILL)
+    wait_for(lambda: dead_servers(volume.directory) == [1], "the server to end")
+    rmtree(folder)
+    assert "a server beside it is out" in refusal(1)
+    assert not folder.exists()
 
 
 def test_a_scrub_repairs_damage_from_the_other_copy(volume: CopiedVolume, tmp_path: Path) -> None:
@@ -117,7 +179,7 @@ def test_a_scrub_repairs_damage_from_the_other_copy(volume: CopiedVolume, tmp_pa
     with data.open("r+b") as file:
         file.seek(5000)
         file.write(bytes(byte ^ 255 for byte in data.read_bytes()[5000:5010]))
-    assert volume.get(tmp_path / "out") == contents
+    assert volume.has(contents, tmp_path / "out")
     repaired = strider("listio", "scrub", volume.directory)
     assert repaired.returncode == 0, repaired.stdout + repaired.stderr
     assert "repaired from the other copy: file on server 2: bytes " in repaired.stdout

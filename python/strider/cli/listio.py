@@ -89,6 +89,15 @@ CopiesOption = Annotated[
         show_default=False,
     ),
 ]
+ReplaceOption = Annotated[
+    list[int] | None,
+    typer.Option(
+        metavar="SERVER",
+        help="Number of a server whose folder DIR/server-N is lost: start it with an empty one. The volume has "
+        "two copies, and strider listio scrub copies its data. Repeat the option for several.",
+        show_default=False,
+    ),
+]
 MemoryOption = Annotated[
     str | None,
     typer.Option(metavar="SIZE", help="Memory of a server for all clients' buffers.", show_default="256MiB"),
@@ -114,6 +123,7 @@ def serve(
     checksums: ChecksumsOption = None,
     copies: CopiesOption = None,
     memory: MemoryOption = None,
+    replace: ReplaceOption = None,
     json: JsonOption = False,
 ) -> None:
     """Start the servers of a volume that do not run; return when they are ready.
@@ -148,6 +158,7 @@ def serve(
         checksums=checksums,  # type: ignore[arg-type]
         memory_bytes=_size("--memory", memory),
         copies=copies,
+        replace=replace or (),
     )
     volume = start(engines.find(), directory, options).volume
     shown = shlex.quote(str(directory))
@@ -163,6 +174,8 @@ def serve(
     print(f"{directory}: {len(volume.servers)} servers running{where} ({how})")
     print(f'to measure: strider run noncontig-2003 --target {shown}, or any suite with interface = "listio"')
     print(f"to stop: strider listio stop {shown}")
+    for number in options.replace:
+        print(f"server {number} begins empty: copy its data with strider listio scrub {shown}")
     _advise_check(directory)
 
 

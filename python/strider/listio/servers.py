@@ -1,5 +1,6 @@
 """Starts, finds and stops the server processes of a volume."""
 
+import os
 import select
 import subprocess
 import time
@@ -15,7 +16,7 @@ from strider import processes as process_table
 from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
 from strider.listio.hosts import HostRecord, read_hosts, spread, start_on_hosts, stop_on_hosts
-from strider.listio.tool import SERVER, program, ready_address
+from strider.listio.tool import SERVER, prepare_to_replace, program, ready_address
 from strider.listio.volume import (
     VOLUME_FILE,
     Checksums,
@@ -63,6 +64,7 @@ class ServerOptions:
         program: Their program on other hosts; None for where it is on this one.
         checksums: Of data files; None for what the volume has, or `crc32c`.
         copies: Of data files, 1 or 2; None for what the volume has, or 1.
+        replace: Numbers of servers whose folders are lost and begin empty.
         memory_bytes: Upper limit of each for the communication buffers of all its clients; None for the
             server's default.
     """
@@ -79,6 +81,7 @@ class ServerOptions:
     checksums: Checksums | None = None
     memory_bytes: int | None = None
     copies: int | None = None
+    replace: Sequence[int] = ()
 
 
 class ProcessRecord(BaseModel):
@@ -138,15 +141,17 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
 
     Raises:
         StriderError: All run already, they do not fit the volume, or do not start; then none of those that
-            were to start is left.
+            were to start is left. A folder cannot be replaced; others run then.
     """
     server = program(engine, SERVER)
     _make(directory)
     known = read_volume(directory)
+    lost = _lost_folders(directory, known, options)
     dead = dead_servers(directory)
     _note_unclean_end(directory)
     if known and dead and not options.hosts:
-        return _restart(server, directory, known, options, dead)
+        started = _restart(server, directory, known, options, [each for each in dead if each not in lost])
+        return _replace(engine, server, directory, started, options)
     if not is_down(directory):
         remedy = f"stop them with strider listio stop {directory}"
         raise StriderError(
@@ -162,7 +167,9 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
         _serve_on_hosts(options.program or str(server), directory, volume, options, folder)
         return Started(volume)
     (directory / PROCESSES_FILE).unlink(missing_ok=True)
-    addresses = dict.fromkeys(range(len(volume.servers)), f"{options.listen}:0")
+    addresses = {n: f"{options.listen}:0" for n in range(len(volume.servers)) if n not in lost}
+    for number, address in lost.items():
+        volume.servers[number] = address
     started = _start_here(server, directory, volume, options, addresses, folder)
     try:
         volume.write(directory / VOLUME_FILE)
@@ -170,6 +177,50 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
         started.stop()
         (directory / PROCESSES_FILE).unlink(missing_ok=True)
         raise
+    return _replace(engine, server, directory, started, options)
+
+
+def _lost_folders(directory: Path, known: Volume | None, options: ServerOptions) -> dict[int, str]:
+    """The addresses of the servers whose folders are to be replaced, by number.
+
+    Raises:
+        StriderError: A folder cannot be replaced, or is not lost.
+    """
+    for number in options.replace:
+        folder = directory / f"server-{number}"
+        if known is None or not 0 < number < len(known.servers) or known.copies < 2:
+            raise StriderError(
+                f"--replace {number}: only the folder of a server other than server 0, of a volume with "
+                "--copies 2, can be replaced: restore the folder from a backup of this server"
+            )
+        if options.hosts or read_hosts(directory) is not None:
+            raise StriderError(f"--replace {number}: not possible with servers on other hosts")
+        if not _is_empty(folder):
+            raise StriderError(f"--replace {number}: {folder} is not lost: move it away first")
+        processes = processes_of(directory)
+        if number < len(processes) and process_table.is_alive(processes[number]):
+            raise StriderError(
+                f"--replace {number}: server {number} still runs (process {processes[number].pid}): end it first"
+            )
+    return {number: known.servers[number] for number in options.replace} if known else {}
+
+
+def _is_empty(folder: Path) -> bool:
+    """Whether there is no such folder, or an empty one, such as that of a new disk."""
+    if folder.is_symlink() or not folder.is_dir():
+        return not os.path.lexists(folder)
+    return all(each.name == "lost+found" for each in folder.iterdir())
+
+
+def _replace(
+    engine: Engine, server: Path, directory: Path, started: Started, options: ServerOptions
+) -> Started:
+    """Starts the servers whose folders are lost; the others run. Data are copied to them by a scrub."""
+    for number in options.replace:
+        prepare_to_replace(engine, directory, number)
+        address = {number: started.volume.servers[number]}
+        replaced = _start_here(server, directory, started.volume, options, address, "any")
+        started.children |= replaced.children
     return started
 
 
@@ -194,7 +245,8 @@ def _start_here(
         for number, address in _wait_until_ready(started.children, directory).items():
             volume.servers[number] = address
         running = dict(enumerate(processes_of(directory)))
-        _record(directory, running | _identified(started.children, directory), options.store)
+        now = running | _identified(started.children, directory)
+        _record(directory, now, len(volume.servers), options.store)
     except BaseException:
         started.stop()
         raise
@@ -449,8 +501,13 @@ def _identified(children: Mapping[int, subprocess.Popen[str]], directory: Path) 
     return alive
 
 
-def _record(directory: Path, processes: Mapping[int, Process], store: Store) -> None:
+def _not_started(number: int) -> Process:
+    """A server that is started after others."""
+    return Process(pid=0, start_ticks=0, name=f"server {number}")
+
+
+def _record(directory: Path, processes: Mapping[int, Process], servers: int, store: Store) -> None:
     """Records the processes before the volume is published."""
-    own = [processes[number] for number in sorted(processes)]
+    own = [processes.get(number, _not_started(number)) for number in range(servers)]
     record = ProcessRecord(boot=boot_id(), processes=own, store=store)
     write_whole(directory / PROCESSES_FILE, record.model_dump_json(indent=1) + "\n")

@@ -125,6 +125,20 @@ def scrub(
     return last
 
 
+def prepare_to_replace(engine: Engine, directory: Path, server: int) -> None:
+    """Has a server that does not run be out, and miss all of its data, before its folder begins empty.
+
+    Args:
+        engine: The engine.
+        directory: The volume's.
+        server: Number of the server.
+
+    Raises:
+        StriderError: The volume has one copy of data, it is server 0, or a server beside it is out.
+    """
+    _ask(engine, "replace", str(directory / VOLUME_FILE), str(server))
+
+
 def remove_run(engine: Engine, directory: Path, run: str) -> int:
     """Removes the files of a killed run from a volume.
 
