@@ -52,6 +52,18 @@ Fault fault_of(std::istringstream& words) {
   return fault;
 }
 
+/// Empty if there is none.
+std::string rest_of(std::istringstream& words) {
+  std::string rest;
+  std::getline(words >> std::ws, rest);
+  return rest;
+}
+
+void freeze(Store& store, const std::string& path) {
+  store.frozen = store.tree.keep(path);
+  if (store.frozen.empty()) throw std::invalid_argument("no folder " + path);
+}
+
 /// Those that act on one thing under the lock.
 std::string look_or_change(Store& store, const std::string& verb, std::istringstream& words) {
   const std::scoped_lock lock(store.mutex);
@@ -59,8 +71,13 @@ std::string look_or_change(Store& store, const std::string& verb, std::istringst
   if (verb == "fault") store.faults.add(fault_of(words));
   else if (verb == "persist") store.tree.sync_all();
   else if (verb == "erase") store.events.clear();
-  else if (verb == "snapshots") std::getline(words >> std::ws, store.snapshots);
-  else if (verb == "snapshots-made") answer = std::to_string(store.snapshots_made) + "\n";
+  else if (verb == "freeze") freeze(store, rest_of(words));
+  else if (verb == "snapshots") store.snapshots = rest_of(words);
+  else if (verb == "snapshots-in-part") {
+    store.snapshots_in_part = true;
+    words >> store.snapshots_every;
+    store.snapshots = rest_of(words);
+  } else if (verb == "snapshots-made") answer = std::to_string(store.snapshots_made) + "\n";
   else if (verb == "mark") {
     std::string text;
     std::getline(words >> std::ws, text);
@@ -82,6 +99,13 @@ std::string obey(Store& store, const std::string& command) {
     words >> unit >> seed;
     if ((verb == "tear") != (unit != 0)) throw std::invalid_argument(verb == "cut" ? "cut" : "tear UNIT SEED");
     cut_power(store, unit, seed);
+    return {};
+  }
+  if (verb == "thaw") {
+    std::string how;
+    words >> how;
+    if (!how.empty() && how != "cut") throw std::invalid_argument("thaw, or thaw cut");
+    thaw(store, how == "cut");
     return {};
   }
   if (verb == "clear") {

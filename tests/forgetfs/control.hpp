@@ -10,6 +10,7 @@ namespace forgetfs {
 ///
 ///   fault OP KIND [call=K] [range=BEGIN-END] [amount=N] [name=PART] [file=K] [access=read-only]     clear faults cut
 ///   tear UNIT SEED     persist     dump now|disk FOLDER mark TEXT     events     erase
+///   snapshots [FOLDER]     snapshots-in-part EVERY FOLDER     snapshots-made     freeze FOLDER     thaw [cut]
 ///
 /// Answers with lines of JSON, if any, and "ok"; or with "error: " and what is wrong.
 class Control {

@@ -45,7 +45,10 @@ struct Store {
   std::vector<Event> events;
   std::string snapshots;  ///< folder for images of the disk after each sync; empty: none are kept
   std::uint64_t snapshots_made = 0;
-  bool power_is_off = false;  ///< what the kernel still hands on is lost
+  std::uint64_t snapshots_every = 1;  ///< keeps the images of each so many-th sync only
+  bool snapshots_in_part = false;     ///< a third image: of a power cut of a single folder of the second level
+  Kept frozen;                        ///< what is to be put back
+  bool power_is_off = false;          ///< what the kernel still hands on is lost
   fuse_session* session = nullptr;
   Parking parking;
 };
@@ -57,8 +60,10 @@ const fuse_lowlevel_ops& operations();
 void cut_power(Store& store, std::uint64_t unit, std::uint64_t seed);
 /// Where that was asked for, keeps two images of the disk after a sync: N, what a power cut would leave now, and
 /// N-torn, where units of 512 bytes of unsynced writes have landed or not, and all unsynced names of a folder of the
-/// second level or none.
+/// second level or none. The third one, N-part, is for power cuts of a single folder of the second level.
 void take_snapshot(Store& store);
+/// Undoes what was done to the frozen folder since, and has the kernel forget it; with `cut`, its power fails too.
+void thaw(Store& store, bool cut);
 /// Writes an image of the whole tree to a folder of this machine; false where that cannot be done.
 bool dump(Store& store, bool disk, const std::string& folder);
 

@@ -55,6 +55,12 @@ void Node::make_stable() {
   log.clear();
 }
 
+void Node::lose_content() {
+  log.clear();
+  now = disk;
+  old.clear();
+}
+
 Bytes Node::torn(std::uint64_t unit, std::mt19937_64& random) const {
   Bytes image = disk;
   for (const Piece& piece : log) replay_some(image, piece, unit, random);
@@ -141,12 +147,44 @@ void Tree::lose(std::uint64_t unit, std::uint64_t seed) {
   for_each([](const Ref& folder) { folder->names = folder->stable_names; });
   const auto lose_content = [&](const Ref& node) {
     if (unit != 0) node->disk = node->torn(unit, random);
-    node->log.clear();
-    node->now = node->disk;
-    node->old.clear();
+    node->lose_content();
   };
   for_each(lose_content);
   for (const auto& [number, node] : known_) lose_content(node);  // files that lost their name and are still open
+  count_links();
+}
+
+Kept Tree::keep(const std::string& path) const {
+  Ref folder = root_;
+  for (std::size_t begin = 1; folder != nullptr && begin < path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    const auto found = folder->names.find(path.substr(begin, end - begin));
+    folder = found == folder->names.end() ? nullptr : found->second;
+    begin = end + 1;
+  }
+  Kept kept;
+  std::vector<Ref> pending{folder};
+  std::set<const Node*> seen{nullptr};
+  while (!pending.empty()) {
+    const Ref node = pending.back();
+    pending.pop_back();
+    if (!seen.insert(node.get()).second) continue;
+    kept.emplace_back(node, *node);
+    for (const Names* const names : {&node->names, &node->stable_names})
+      for (const auto& [name, below] : *names) pending.push_back(below);
+  }
+  return kept;
+}
+
+void Tree::put_back(const Kept& kept, bool cut) {
+  for (const auto& [node, before] : kept) {
+    const std::uint64_t lookups = node->lookups;
+    *node = before;
+    node->lookups = lookups;
+    if (!cut) continue;
+    node->names = node->stable_names;
+    node->lose_content();
+  }
   count_links();
 }
 

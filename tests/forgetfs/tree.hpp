@@ -49,6 +49,8 @@ struct Node {
   /// A write, as it lands.
   void put(Piece piece);
   void make_stable();
+  /// A power cut, as far as the content is concerned.
+  void lose_content();
   /// Whether a power cut would lose nothing of it.
   bool is_stable() const { return log.empty() && (!is_folder() || names == stable_names); }
   /// What the disk has if each unit of each unsynced write lands or not.
@@ -60,6 +62,9 @@ enum class NameSync {
   with_file,   ///< as ext4: a file's present name and the folders above become stable with it
   folder_only  ///< as POSIX promises: names become stable by a sync of their folder only
 };
+
+/// Files and folders, and what they were at a time.
+using Kept = std::vector<std::pair<Ref, Node>>;
 
 class Tree {
  public:
@@ -78,6 +83,11 @@ class Tree {
   /// Loses all that is not stable. With a unit, each unit of each unsynced write lands or not: torn and reordered.
   void cut() { lose(0, 0); }
   void tear(std::uint64_t unit, std::uint64_t seed) { lose(unit, seed); }
+  /// A folder, and all that is below it now or would be after a power cut. The folder is named by its path from the
+  /// root, such as /a/b; nothing if it is not there.
+  Kept keep(const std::string& path) const;
+  /// Undoes all changes since. With `cut`, also loses what was not stable then.
+  void put_back(const Kept& kept, bool cut);
   void for_each(const std::function<void(const Ref&)>& visit) const;
   /// Nodes that the kernel knows.
   std::vector<std::uint64_t> known() const;

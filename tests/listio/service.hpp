@@ -53,14 +53,17 @@ class Service {
     volume_.strip_bytes = strip_bytes;
     volume_.copies = options.copies;
     volume_.checksums = name_of(options.checksums);
-    for (options.number = 0; options.number < servers; ++options.number) {
-      options_.push_back(options);
-      start(options.number);
+    try {
+      for (options.number = 0; options.number < servers; ++options.number) {
+        options_.push_back(options);
+        start(options.number);
+      }
+    } catch (...) {
+      stop_all();
+      throw;
     }
   }
-  ~Service() {
-    for (std::uint32_t number = 0; number < servers_.size(); ++number) stop(number);
-  }
+  ~Service() { stop_all(); }
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
@@ -80,6 +83,9 @@ class Service {
     servers_[number]->stop();
     threads_[number].join();
     servers_[number].reset();
+  }
+  void stop_all() {
+    for (std::uint32_t number = 0; number < servers_.size(); ++number) stop(number);
   }
   const Volume& volume() const { return volume_; }
   const std::string& folder() const { return folder_; }

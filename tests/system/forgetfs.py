@@ -134,6 +134,23 @@ class ForgetFs:
         """As `cut`, but each unit of bytes of each unsynced write lands or not: torn and out of order."""
         self._command(f"tear {unit} {seed}")
 
+    def freeze(self, folder: str) -> None:
+        """Remembers a folder, such as `/a/b`, as it is: programs that use it are about to be killed."""
+        self._command(f"freeze {folder}")
+
+    def thaw(self, *, cut: bool = False) -> None:
+        """Undoes what was done to that folder since; with `cut`, its power fails, too."""
+        self._command("thaw cut" if cut else "thaw")
+
+    @contextmanager
+    def keeping_images(self, folder: Path, every: int) -> Iterator[None]:
+        """Keeps images of the disk after each so many-th sync: cut, torn, and one folder cut."""
+        self._command(f"snapshots-in-part {every} {folder}")
+        try:
+            yield
+        finally:
+            self._command("snapshots")
+
     def persist(self) -> None:
         """Makes everything stable, and forgets what was removed."""
         self._command("persist")

@@ -106,6 +106,48 @@ def test_names_are_stable_by_their_folder_alone_where_it_is_strict(engine: Engin
         assert not list(strict.mount.iterdir())
 
 
+def contents_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_what_is_done_to_a_frozen_folder_is_undone(forgetful: ForgetFs, place: Path, cut: bool) -> None:
+    """With a power cut, what was not synced before is lost too; other folders keep everything."""
+    for name in ("one", "other"):
+        (place / name).mkdir()
+        make(forgetful, place / name / "stable")
+    for name in ("one", "other"):
+        write(place / name / "stable", OLD)
+        write(place / name / "new", NEW)
+    forgetful.freeze("/folder/one")
+    write(place / "one/stable", b"later" * 9)
+    write(place / "one/last", NEW, 0, os.fsync)
+    (place / "one/new").rename(place / "one/renamed")
+    write(place / "other/stable", OLD, 0, os.fsync)
+    forgetful.thaw(cut=cut)
+    assert contents_of(place / "one") == ({"stable": NEW} if cut else {"stable": OLD, "new": NEW})
+    assert contents_of(place / "other") == {"stable": OLD, "new": NEW}
+    with pytest.raises(AssertionError, match="no folder /none"):
+        forgetful.freeze("/none")
+
+
+def test_images_of_a_power_cut_of_one_folder(forgetful: ForgetFs, place: Path, tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (place / name).mkdir()
+        make(forgetful, place / name / "file")
+    lost = set()
+    with forgetful.keeping_images(tmp_path, 2):
+        for turn in range(40):
+            write(place / "one/file", OLD if turn % 2 else NEW)
+            write(place / "other/file", OLD if turn % 2 else NEW)
+            write(place / f"synced-{turn}", NEW, 0, os.fsync)
+    assert len(list(tmp_path.iterdir())) == 3 * 20, "of each second sync"
+    for image in tmp_path.glob("*-part"):
+        files = contents_of(image / "folder")
+        lost.add((files["one/file"] == NEW, files["other/file"] == NEW))
+    assert lost >= {(True, False), (False, True)}, lost
+
+
 def test_a_torn_write_has_old_and_new_units(forgetful: ForgetFs, place: Path) -> None:
     def tear(seed: int) -> bytes:
         write(place / "file", OLD, then=os.fsync)

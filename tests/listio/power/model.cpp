@@ -7,6 +7,8 @@ namespace {
 
 constexpr const char* restored = "lost+found/";
 
+std::string last_name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
 /// Whether each byte is one that the file had at that place, or 0 where it is new since the last sync.
 std::optional<std::uint64_t> first_wrong_byte(const FileModel& file, const Bytes& found) {
   for (std::uint64_t at = 0; at < found.size(); ++at) {
@@ -25,12 +27,12 @@ std::string mistake_of(const FileModel& file, const Bytes& found) {
     shortest = std::min<std::uint64_t>(shortest, content.size());
     longest = std::max<std::uint64_t>(longest, content.size());
   }
-  // Of a truncation the half may be there: what is missing then was a hole.
-  const auto is_a_hole = [&](const Bytes& content) {
-    return std::all_of(content.begin() + static_cast<std::ptrdiff_t>(std::min(found.size(), content.size())),
-                       content.end(), [](std::byte byte) { return byte == std::byte{0}; });
-  };
-  const bool is_half = file.was_truncated && (is_a_hole(file.stable) || std::ranges::any_of(file.since, is_a_hole));
+  // Of a truncation the half may be there: each byte that is missing then was in a hole at some time.
+  bool is_half = file.was_truncated;
+  for (std::uint64_t at = found.size(); at < shortest && is_half; ++at) {
+    const auto is_a_hole = [&](const Bytes& content) { return content[at] == std::byte{0}; };
+    is_half = is_a_hole(file.stable) || std::ranges::any_of(file.since, is_a_hole);
+  }
   if ((found.size() < shortest && !is_half) || found.size() > longest) {
     std::string lengths = std::to_string(file.stable.size());
     for (const Bytes& content : file.since) lengths += ", " + std::to_string(content.size());
@@ -84,6 +86,7 @@ void Model::unlink(const std::string& path) {
 void Model::sync(FileId file) {
   FileModel& synced = files_.at(file);
   synced.was_truncated = false;
+  synced.is_in_doubt = false;
   synced.stable = synced.now;
   synced.since.clear();
   sync_names();
@@ -95,6 +98,10 @@ void Model::sync_names() {
     file.paths.clear();
     if (!file.path.empty()) file.paths.insert(file.path);
   }
+}
+
+void Model::doubt() {
+  for (auto& [number, file] : files_) file.is_in_doubt |= !file.since.empty();
 }
 
 std::map<std::string, FileId> Model::named() const {
@@ -117,7 +124,10 @@ std::vector<std::string> Model::mistakes(const std::map<std::string, std::pair<F
     const FileModel& file = known->second;
     seen.insert(content.first);
     const bool is_in_flux = file.paths.size() > 1 || file.may_be_gone;
-    if (!file.paths.contains(path) && !(is_in_flux && path.starts_with(restored)))
+    // A repair takes the empty entry of another new file for that of a file without a name, if they end alike.
+    const auto ends_alike = [&](const std::string& own) { return last_name_of(own) == last_name_of(path); };
+    const bool was_matched = file.may_be_gone && std::ranges::any_of(file.paths, ends_alike);
+    if (!file.paths.contains(path) && !was_matched && !(is_in_flux && path.starts_with(restored)))
       mistakes.push_back(
           path + " is a name that was promised to be gone: " + (file.paths.empty() ? "removed" : *file.paths.begin()));
     const std::string mistake = mistake_of(file, content.second);
@@ -127,6 +137,31 @@ std::vector<std::string> Model::mistakes(const std::map<std::string, std::pair<F
     if (!seen.contains(number) && !file.may_be_gone)
       mistakes.push_back(*file.paths.begin() + " is lost" + (damaged.contains(*file.paths.begin()) ? ": damaged" : ""));
   for (const std::string& path : damaged) mistakes.push_back(path + " cannot be read after the repair");
+  return mistakes;
+}
+
+std::vector<std::string> Model::mistakes_now(const std::map<std::string, std::pair<FileId, Bytes>>& found) const {
+  std::vector<std::string> mistakes;
+  std::map<std::string, FileId> left = named();
+  for (const auto& [path, content] : found) {
+    const auto& [number, bytes] = content;
+    const auto known = left.find(path);
+    if (known == left.end() || known->second != number) {
+      mistakes.push_back(path + " is not the file that has this name");
+      continue;
+    }
+    left.erase(known);
+    const FileModel& file = files_.at(number);
+    const auto [wrong, right] = std::ranges::mismatch(bytes, file.now);
+    if (file.is_in_doubt) {
+      const std::string mistake = mistake_of(file, bytes);
+      if (!mistake.empty()) mistakes.push_back(path + " " + mistake);
+    } else if (wrong != bytes.end() || right != file.now.end()) {
+      mistakes.push_back(path + " differs from what was written, at " + std::to_string(wrong - bytes.begin()) +
+                         "; it has " + std::to_string(bytes.size()) + " bytes of " + std::to_string(file.now.size()));
+    }
+  }
+  for (const auto& [path, number] : left) mistakes.push_back(path + " is gone");
   return mistakes;
 }
 

@@ -21,6 +21,7 @@ struct FileModel {
   bool was_truncated = false;   ///< since then
   std::set<std::string> paths;  ///< that it may have; the last sync left one of them, or none
   bool may_be_gone = false;     ///< no name at all
+  bool is_in_doubt = false;     ///< one of its copies may have lost what was not synced
   std::string path;             ///< now; empty: removed
 };
 
@@ -36,6 +37,8 @@ class Model {
   /// Data of this file, and all names, are stable.
   void sync(FileId file);
   void sync_names();
+  /// A server has lost its power: what was not synced is old or new from now on, until the next sync.
+  void doubt();
 
   /// Files that have a name now.
   std::map<std::string, FileId> named() const;
@@ -44,6 +47,8 @@ class Model {
   /// `damaged` the paths of those that could not; empty if nothing is.
   std::vector<std::string> mistakes(const std::map<std::string, std::pair<FileId, Bytes>>& found,
                                     const std::set<std::string>& damaged) const;
+  /// The same of a volume that runs, and of which no server was cut but those that led to doubts.
+  std::vector<std::string> mistakes_now(const std::map<std::string, std::pair<FileId, Bytes>>& found) const;
 
  private:
   void changed(FileModel& file) { file.since.push_back(file.now); }
