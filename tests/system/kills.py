@@ -17,6 +17,7 @@ import pytest
 
 from harness import wait_for
 from strider.engine import Engine
+from strider.errors import StriderError
 from strider.listio import ServerOptions, check, scrub, serve
 from strider.listio.servers import dead_servers, processes_of
 
@@ -73,8 +74,23 @@ def kill_at_random(engine: Engine, volume: Path, options: ServerOptions, choose:
     """Kills two servers, one after the other or at once, and starts them again; their numbers."""
     pair = kill_pair(volume, choose)
     time.sleep(choose.uniform(0, 2))
-    serve(engine, volume, options)
+    serve_again(engine, volume, options)
     return pair
+
+
+def serve_again(engine: Engine, volume: Path, options: ServerOptions) -> None:
+    """Starts servers at the addresses that they had; waits where a connection of this host has the port."""
+
+    def is_started() -> bool:
+        try:
+            serve(engine, volume, options)
+        except StriderError as error:
+            if "Address already in use" not in error.message:
+                raise
+            return False
+        return True
+
+    wait_for(is_started, "the ports of the servers")
 
 
 def kill_pair(volume: Path, choose: random.Random) -> list[int]:

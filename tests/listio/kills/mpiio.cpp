@@ -1,9 +1,9 @@
 // A program of MPI on a volume that is harmed meanwhile (tests/system/test_listio_layers.py).
 //
-//   strider-listio-kills-mpiio FILE SEED PATIENCE_MS
+//   strider-listio-kills-mpiio FILE SEED PATIENCE_MS both|nonatomic
 //
-// As strider-listio-kills, by MPI_File_* on a file that all ranks open together, and files of each rank. It knows
-// nothing of volumes. The first rank reads standard input, and prints a line of each rank.
+// As strider-listio-kills, by MPI_File_* on a file that all ranks open together, in atomic mode too, and files of each
+// rank. It knows nothing of volumes. The first rank reads standard input, and prints a line of each rank.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ namespace strider::listio {
 namespace {
 
 /// How the next transfers of the shared file are done.
-enum class Access { independent, nonblocking, collective };
+enum class Access { independent, nonblocking, collective, atomic };
 
 std::string class_name(int code) {
   switch (class_of(code)) {
@@ -38,12 +38,14 @@ void require_success(const std::string& call, int code) {
   throw CallFailed(call + ": " + class_name(code) + ": " + text_of(code), is_loss);
 }
 
-/// A status may not say more than was done. A mistake ends the program.
+/// A status may not say more than was done. A mistake ends the program. In collective calls another rank may have
+/// failed, and in atomic mode the lock may be lost when all bytes are moved.
 void require_count(int code, const MPI_Status& status, long long wanted, Access access) {
   const std::string count = std::to_string(moved(status)) + " of " + std::to_string(wanted) + " bytes, access " +
                             std::to_string(static_cast<int>(access));
   if (code == MPI_SUCCESS && moved(status) != wanted) throw std::logic_error("a call succeeds, but moves " + count);
-  if (code != MPI_SUCCESS && access != Access::collective && moved(status) == wanted)
+  if (code != MPI_SUCCESS && (access == Access::independent || access == Access::nonblocking) &&
+      moved(status) == wanted)
     throw std::logic_error("a call fails, but moves " + count);
 }
 
@@ -62,7 +64,12 @@ class MpiIo : public Storage {
   MpiIo(const MpiIo&) = delete;
   MpiIo& operator=(const MpiIo&) = delete;
 
-  void use(Access access) { access_ = access; }
+  /// By all ranks if that is atomic access, or was.
+  void use(Access access) {
+    if ((access == Access::atomic) != (access_ == Access::atomic))
+      MPI_File_set_atomicity(file_, access == Access::atomic ? 1 : 0);
+    access_ = access;
+  }
 
   void write(std::span<const Piece> pieces, std::span<const std::byte> bytes) override {
     for (const Piece& each : pieces) {
@@ -132,7 +139,7 @@ class MpiIo : public Storage {
     MPI_Status status;
     int code = MPI_SUCCESS;
     if (access_ == Access::collective) code = MPI_File_write_at_all(file_, at, from, bytes, MPI_BYTE, &status);
-    else if (access_ == Access::independent) code = MPI_File_write_at(file_, at, from, bytes, MPI_BYTE, &status);
+    else if (access_ != Access::nonblocking) code = MPI_File_write_at(file_, at, from, bytes, MPI_BYTE, &status);
     else code = finish([&](MPI_Request* r) { return MPI_File_iwrite_at(file_, at, from, bytes, MPI_BYTE, r); }, status);
     require_count(code, status, bytes, access_);
     require_success("write", code);
@@ -144,7 +151,7 @@ class MpiIo : public Storage {
     MPI_Status status;
     int code = MPI_SUCCESS;
     if (access_ == Access::collective) code = MPI_File_read_at_all(file_, at, to, bytes, MPI_BYTE, &status);
-    else if (access_ == Access::independent) code = MPI_File_read_at(file_, at, to, bytes, MPI_BYTE, &status);
+    else if (access_ != Access::nonblocking) code = MPI_File_read_at(file_, at, to, bytes, MPI_BYTE, &status);
     else code = finish([&](MPI_Request* r) { return MPI_File_iread_at(file_, at, to, bytes, MPI_BYTE, r); }, status);
     if (code != MPI_SUCCESS) require_count(code, status, bytes, access_);
     require_success("read", code);
@@ -183,7 +190,7 @@ void step_alone(Worker& worker, MpiIo& storage, Access access) {
   for (int i = 0; i < steps; ++i) worker.step_alone();
 }
 
-void step_together(Worker& worker, MpiIo& storage, int kind) {
+void step_together(Worker& worker, MpiIo& storage, int kind, bool has_atomic_mode) {
   storage.use(Access::collective);
   switch (kind) {
     case 0: return worker.sync();
@@ -196,6 +203,9 @@ void step_together(Worker& worker, MpiIo& storage, int kind) {
     case 7:
     case 8:
     case 9: return step_alone(worker, storage, Access::nonblocking);
+    case 10:
+      if (has_atomic_mode) return step_alone(worker, storage, Access::atomic);
+      [[fallthrough]];
     default: return step_alone(worker, storage, Access::independent);
   }
 }
@@ -211,7 +221,7 @@ void print(const std::string& text) {
   std::fflush(stdout);
 }
 
-void run(const std::string& path, std::uint64_t seed, int patience_ms) {
+void run(const std::string& path, std::uint64_t seed, int patience_ms, bool has_atomic_mode) {
   Workload workload;
   workload.places = {static_cast<std::uint64_t>(rank()), static_cast<std::uint64_t>(ranks()), 4};
   workload.seed = seed;
@@ -226,7 +236,7 @@ void run(const std::string& path, std::uint64_t seed, int patience_ms) {
   std::fflush(stdout);
   std::mt19937_64 random(seed);
   for (Choice choice = choose_together(random); choice.is_end == 0; choice = choose_together(random))
-    step_together(worker, storage, choice.kind);
+    step_together(worker, storage, choice.kind, has_atomic_mode);
   storage.use(Access::independent);
   worker.check_all();
   print(worker.json());
@@ -238,12 +248,12 @@ void run(const std::string& path, std::uint64_t seed, int patience_ms) {
 int main(int count, char** words) {
   MPI_Init(&count, &words);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // of MPI_Wait
-  if (count != 4) {
-    std::fputs("usage: strider-listio-kills-mpiio FILE SEED PATIENCE_MS\n", stderr);
+  if (count != 5) {
+    std::fputs("usage: strider-listio-kills-mpiio FILE SEED PATIENCE_MS both|nonatomic\n", stderr);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   try {
-    strider::listio::run(words[1], std::stoull(words[2]), std::stoi(words[3]));
+    strider::listio::run(words[1], std::stoull(words[2]), std::stoi(words[3]), std::string(words[4]) == "both");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "strider-listio-kills-mpiio: %s\n", error.what());
     MPI_Abort(MPI_COMM_WORLD, 1);
