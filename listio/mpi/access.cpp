@@ -123,9 +123,8 @@ void Transfer::take_first(Client& client) {
   in_flight_.pop_front();
   outcome_.add(outcome_of([&] {
     const auto bytes = static_cast<std::int64_t>(client.wait(first.ticket));
-    const bool is_write = task_.direction == Direction::write;  // moves all, maybe to two copies
-    moved_ += is_write ? first.bytes : bytes;
-    meets_end_ |= !is_write && bytes < first.bytes;
+    moved_ += bytes;
+    meets_end_ |= bytes < first.bytes;
   }));
 }
 
