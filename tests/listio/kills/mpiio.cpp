@@ -28,6 +28,7 @@ std::string class_name(int code) {
   switch (class_of(code)) {
     case MPI_ERR_IO: return "MPI_ERR_IO";
     case MPI_ERR_NO_SPACE: return "MPI_ERR_NO_SPACE";
+    case MPI_ERR_ACCESS: return "MPI_ERR_ACCESS";
     default: return "class " + std::to_string(class_of(code));
   }
 }
