@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <span>
@@ -25,6 +26,7 @@ class FillTurns {
  public:
   /// What earlier fills, and clients of earlier views, have begun to change is changed when this returns.
   void start(const StartFillRequest& request, bool is_own) {
+    const std::lock_guard entrance(entrance_);
     const std::unique_lock lock(mutex_);
     fills_[request.server] = request.fill;
     if (is_own) last_view_ = std::max(last_view_, request.view);
@@ -33,7 +35,7 @@ class FillTurns {
   /// out.
   template <typename Action>
   Errno carry_out(const Target& target, bool is_change, const Action& action) {
-    const std::shared_lock lock(mutex_);
+    const std::shared_lock lock = enter();
     const auto is_its_turn = [&](const auto& each) { return each.second == target.fill; };
     const bool is_late =
         target.fill == 0 ? is_change && target.view <= last_view_ : std::ranges::none_of(fills_, is_its_turn);
@@ -41,6 +43,13 @@ class FillTurns {
   }
 
  private:
+  /// Behind a fill that waits to start: otherwise changes that overlap each other would keep it waiting.
+  std::shared_lock<std::shared_mutex> enter() {
+    const std::lock_guard entrance(entrance_);
+    return std::shared_lock(mutex_);
+  }
+
+  std::mutex entrance_;
   std::shared_mutex mutex_;
   std::map<std::uint32_t, std::uint64_t> fills_;  ///< by the server that they fill
   std::uint64_t last_view_ = 0;
