@@ -85,10 +85,13 @@ class Client::Impl {
     return operation;
   }
   Entry open(const std::string& path, const OpenRequest& request) {
-    if (request.creation != Creation::never) return body_of<Entry>(change("open", path, request)->calls.front());
+    // A file that was made by an earlier attempt is found by the next one, unless it must not be there.
+    if (request.creation == Creation::exclusive)
+      return body_of<Entry>(change("open", path, request)->calls.front());
     const auto operation = run_again("open", path, request);
     const auto entry = body_of<Entry>(operation->calls.front());
-    unsynced.found_name(entry.file, operation->calls.front());
+    if (request.creation == Creation::never) unsynced.found_name(entry.file, operation->calls.front());
+    else unsynced.changed_names(operation->calls.front());
     return entry;
   }
   /// A change of names that may leave data without one.

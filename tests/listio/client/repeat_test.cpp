@@ -49,6 +49,9 @@ TEST_F(RepeatTest, WhatMayBeDoneTwiceWaitsForARestart) {
   restart_during(0, [&] { EXPECT_EQ(client.stat("a").bytes, 11 * strip); });
   restart_during(1, [&] { client.truncate(file, 5); });
   restart_during(0, [&] { EXPECT_EQ(client.open("a").id, file.id); });
+  restart_during(0, [&] { EXPECT_EQ(client.open("a", Creation::if_missing).id, file.id); });
+  restart_during(0, [&] { client.open("b", Creation::if_missing); });
+  EXPECT_NO_THROW(client.open("b"));
   EXPECT_EQ(contents(client, file), std::vector<std::byte>(bytes.begin(), bytes.begin() + 5));
 }
 
@@ -59,6 +62,7 @@ TEST_F(RepeatTest, WhatMayNotOrIsNotAskedForFailsAtOnce) {
   EXPECT_EQ(client.size(file), 10 * strip);
   service_.stop(0);
   EXPECT_EQ(error_of([&] { repeats.make_directory("b"); }), ECONNRESET);
+  EXPECT_EQ(error_of([&] { repeats.open("b", Creation::exclusive); }), ECONNREFUSED);
   EXPECT_EQ(error_of([&] { client.size(file); }), ECONNRESET);
   EXPECT_EQ(error_of([&] { client.size(file); }), ECONNREFUSED);
 }
