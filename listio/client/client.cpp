@@ -86,8 +86,7 @@ class Client::Impl {
   }
   Entry open(const std::string& path, const OpenRequest& request) {
     // A file that was made by an earlier attempt is found by the next one, unless it must not be there.
-    if (request.creation == Creation::exclusive)
-      return body_of<Entry>(change("open", path, request)->calls.front());
+    if (request.creation == Creation::exclusive) return body_of<Entry>(change("open", path, request)->calls.front());
     const auto operation = run_again("open", path, request);
     const auto entry = body_of<Entry>(operation->calls.front());
     if (request.creation == Creation::never) unsynced.found_name(entry.file, operation->calls.front());
@@ -414,7 +413,10 @@ std::string CheckReport::reason_to_keep_orphans() const {
 
 void Client::remove_orphan(const CheckReport::Data& data) {
   impl_->copies.repeat("check", "", [&](const Deadline&) {
-    const Place place{data.server, {data.copy, false, impl_->copies.view().number}};
+    const std::uint32_t servers = impl_->driver.servers();
+    const std::uint32_t other =
+        data.copy == DataCopy::first ? next_server(data.server, servers) : previous_server(data.server, servers);
+    const Place place{data.server, {data.copy, impl_->copies.is_out(other), impl_->copies.view().number}};
     return run_one(impl_->driver, "check", "", place, RemoveDataRequest{data.file});
   });
 }

@@ -324,12 +324,19 @@ void Driver::ping(std::uint32_t server, milliseconds silence) {
   pings_.emplace(server, Ping{std::move(operation), silence});
 }
 
+/// A ping has no answer in time. A server that was heard since has more to say before it.
+void Driver::end(Link& link, const Ping& ping) {
+  if (link.heard() <= ping.operation->looked_at)
+    return link.break_off(ETIMEDOUT, "no answer within " + std::to_string(ping.silence.count()) + " ms");
+  ping.operation->looked_at = std::chrono::steady_clock::now();
+  ping.operation->deadline = in(ping_patience);
+}
+
 /// Ends the connections to servers that have not answered in time.
 void Driver::end_pings() {
   for (auto each = pings_.begin(); each != pings_.end();) {
     const auto& [server, ping] = *each;
-    if (ping.operation->unfinished > 0 && has_passed(ping.operation->deadline))
-      links_[server]->break_off(ETIMEDOUT, "no answer within " + std::to_string(ping.silence.count()) + " ms");
+    if (ping.operation->unfinished > 0 && has_passed(ping.operation->deadline)) end(*links_[server], ping);
     each = ping.operation->unfinished == 0 ? pings_.erase(each) : std::next(each);
   }
 }

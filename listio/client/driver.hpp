@@ -103,6 +103,11 @@ class Driver final : TransportEvents {
   void end_late(Operation& operation);
   std::vector<std::uint32_t> late_servers(const Operation& operation) const;
   void ping(std::uint32_t server, std::chrono::milliseconds silence);
+  struct Ping {
+    std::unique_ptr<Operation> operation;
+    std::chrono::milliseconds silence{};  ///< after which it was sent
+  };
+  static void end(Link& link, const Ping& ping);
   void end_pings();
   void move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, Direction direction, std::size_t pieces,
                  std::size_t piece_bytes, Method method);
@@ -115,10 +120,6 @@ class Driver final : TransportEvents {
   Domain* domain_ = nullptr;
   std::unique_ptr<Registrar> registrar_;
   std::vector<std::unique_ptr<Link>> links_;
-  struct Ping {
-    std::unique_ptr<Operation> operation;
-    std::chrono::milliseconds silence{};  ///< after which it was sent
-  };
   std::map<std::uint32_t, Ping> pings_;  ///< without an answer yet, by server
   std::unique_ptr<MethodCosts> costs_;
   std::string registration_problem_;

@@ -225,6 +225,22 @@ FilledServer fill_one(Driver& driver, std::uint32_t server, std::uint64_t view,
   return {server, 0, 0, reason, {}};
 }
 
+/// Has a server be out. IoError, EBUSY if one beside it is.
+void take_out(Driver& driver, Copies& copies, std::uint32_t server) {
+  const Deadline deadline = copies.begin();
+  const std::uint32_t next = next_server(server, driver.servers()), before = previous_server(server, driver.servers());
+  for (copies.renew(what, "", deadline); !copies.is_out(server); copies.renew(what, "", deadline)) {
+    if (copies.is_out(next) || copies.is_out(before))
+      throw IoError({what, "", 0, 0, EBUSY},
+                    driver.name(server) + " has the only good copy of data, as a server beside it is out",
+                    "bring that one in first (strider listio scrub), with the folder that is to be replaced");
+    if (has_passed(deadline))
+      throw IoError({what, "", 0, 0, ETIMEDOUT}, driver.name(0) + ": servers are taken out or filled all the time",
+                    "repeat the command when no other scrub runs");
+    copies.suspect(server, what, "", deadline);
+  }
+}
+
 }  // namespace
 
 std::vector<FilledServer> fill_servers(Driver& driver, Copies& copies, std::span<const DamagedCopy> damaged) {
@@ -256,20 +272,18 @@ std::vector<FilledServer> fill_servers(Driver& driver, Copies& copies, std::span
 }
 
 void prepare_to_replace(Driver& driver, Copies& copies, std::uint32_t server) {
-  const Deadline deadline = copies.begin();
-  for (copies.renew(what, "", deadline); !copies.is_out(server); copies.renew(what, "", deadline)) {
-    const std::uint32_t next = next_server(server, driver.servers());
-    if (copies.is_out(next) || copies.is_out(previous_server(server, driver.servers())) || has_passed(deadline))
-      throw IoError({what, "", 0, 0, EBUSY},
-                    driver.name(server) + " has the only good copy of data, as a server beside it is out",
-                    "bring that one in first (strider listio scrub), with the folder that is to be replaced");
-    copies.suspect(server, what, "", deadline);
-  }
-  const std::uint64_t fill = make_random_number();
-  for (const Route& route : routes_to(server, driver.servers(), fill)) {
-    run_at(driver, {route.from.server, {}}, StartFillRequest{fill, server, copies.view().number});
-    for (const FileId file : all_files(driver, route.from)) run_at(driver, route.from, MarkMissedRequest{file});
-  }
+  std::uint64_t view = 0;
+  do {
+    take_out(driver, copies, server);
+    view = copies.view().number;
+    const std::uint64_t fill = make_random_number();
+    for (const Route& route : routes_to(server, driver.servers(), fill)) {
+      run_at(driver, {route.from.server, {}}, StartFillRequest{fill, server, view});
+      for (const FileId file : all_files(driver, route.from)) run_at(driver, route.from, MarkMissedRequest{file});
+    }
+    copies.forget();
+    take_out(driver, copies, server);
+  } while (copies.view().number != view);  // another client may have had it be in meanwhile
 }
 
 }  // namespace strider::listio

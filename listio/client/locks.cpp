@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "foundation/error.hpp"
-#include "listio/layout/range_set.hpp"
 
 namespace strider::listio {
 namespace {
@@ -69,19 +68,27 @@ LockId Locks::lock(const File& file, std::span<const ByteRun> ranges, LockKind k
 Locks::Asked Locks::prepare(const File& file, std::uint64_t owner, LockKind kind, const ByteRun& range,
                             milliseconds longest) {
   const auto wait = std::clamp<milliseconds::rep>(longest.count(), 0, std::numeric_limits<std::uint32_t>::max());
+  if (kind == LockKind::none) give_up(file, owner, range);  // lost, if the server cannot be told
   auto operation = driver_.prepare("lock", file.path);
   operation->patience += milliseconds(wait);
   operation->deadline = operation->last = in(operation->patience);
   driver_.add(*operation, Client::lock_server(file),
               LockRequest{file.id, owner, kind, static_cast<std::uint32_t>(wait), {range}});
+  if (kind == LockKind::none) return {std::move(operation), [] {}};
+  const std::uint64_t connection = driver_.connection(Client::lock_server(file));
+  return {std::move(operation), [=, this] { grant(file, owner, range, connection); }};
+}
+
+void Locks::grant(const File& file, std::uint64_t owner, const ByteRun& range, std::uint64_t connection) {
   const std::uint32_t server = Client::lock_server(file);
-  if (kind == LockKind::none) {
-    if (range.offset == 0 && range.length == most_file_bytes) owned_.erase({file.id, owner});
-    return {std::move(operation), [] {}};
-  }
-  Held held{file, range, server, driver_.connection(server)};
-  const auto granted = [this, owner, held] { owned_.insert_or_assign({held.file.id, owner}, held); };
-  return {std::move(operation), granted};
+  owned_.try_emplace({file.id, owner}, Owned{{}, server, connection}).first->second.ranges.add(RangeSet({&range, 1}));
+}
+
+void Locks::give_up(const File& file, std::uint64_t owner, const ByteRun& range) {
+  const auto owned = owned_.find({file.id, owner});
+  if (owned == owned_.end()) return;
+  owned->second.ranges.remove(RangeSet({&range, 1}));
+  if (owned->second.ranges.empty()) owned_.erase(owned);
 }
 
 bool Locks::is_held(LockId lock) const {
@@ -94,8 +101,9 @@ bool Locks::is_lost(const Held& lock) const {
 }
 
 std::optional<std::uint32_t> Locks::lost_at(FileId file) const {
-  for (auto owned = owned_.lower_bound({file, 0}); owned != owned_.end() && owned->first.first == file; ++owned)
-    if (is_lost(owned->second)) return owned->second.server;
+  for (const FileId id : {file, apart(file)})
+    for (auto owned = owned_.lower_bound({id, 0}); owned != owned_.end() && owned->first.first == id; ++owned)
+      if (owned->second.connection != driver_.connection(owned->second.server)) return owned->second.server;
   for (const auto& [id, lock] : held_)
     if (lock.file.id == file && is_lost(lock)) return lock.server;
   return {};

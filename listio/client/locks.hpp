@@ -12,6 +12,7 @@
 #include "listio/client/client.hpp"
 #include "listio/client/driver.hpp"
 #include "listio/layout/byte_run.hpp"
+#include "listio/layout/range_set.hpp"
 
 namespace strider::listio {
 
@@ -32,7 +33,7 @@ class Locks {
                 std::chrono::milliseconds longest);
   bool is_held(LockId lock) const;
   /// Before `what` is done again with a file. IoError with ENOLCK if a lock on it was lost, as others may have locked
-  /// it since. A lock of an owner counts until the owner has unlocked the whole file.
+  /// it since. A lock of an owner counts until the owner has unlocked it.
   void require(const char* what, const File& file) const;
 
  private:
@@ -42,6 +43,14 @@ class Locks {
     std::uint32_t server = 0;
     std::uint64_t connection = 0;  ///< of those to the server: the lock ends with it
   };
+  /// Of an owner. Once a lock is lost, all of these count as lost until the owner has unlocked them.
+  struct Owned {
+    RangeSet ranges;
+    std::uint32_t server = 0;
+    std::uint64_t connection = 0;
+  };
+  void grant(const File& file, std::uint64_t owner, const ByteRun& range, std::uint64_t connection);
+  void give_up(const File& file, std::uint64_t owner, const ByteRun& range);
   bool is_lost(const Held& lock) const;
   /// The server with which a lock on the file was lost, if there is such a lock.
   std::optional<std::uint32_t> lost_at(FileId file) const;
@@ -50,7 +59,7 @@ class Locks {
   Driver& driver_;
   std::map<LockId, Held> held_;
   LockId next_ = 1;
-  std::map<std::pair<FileId, std::uint64_t>, Held> owned_;  ///< the last lock that each owner got on each file
+  std::map<std::pair<FileId, std::uint64_t>, Owned> owned_;  ///< what each owner has locked of each file
 };
 
 }  // namespace strider::listio

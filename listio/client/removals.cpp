@@ -30,17 +30,19 @@ void Removals::add(const char* what, const std::string& path, const Removed& rem
 void Removals::finish(const char* what, const std::string& path) {
   if (waiting_.empty()) return;
   std::vector<Removed> gone = std::exchange(waiting_, {});
+  const auto begin = Clock::now();
   try {
     remove(what, path, gone);
   } catch (const IoError& error) {
-    next_ = retry_ = Clock::now() + pause_after_failure;
+    next_ = retry_ =
+        Clock::now() + std::max<Clock::duration>(pause_after_failure, pause_to_sync * (Clock::now() - begin));
     if (copies_.is_for_another_attempt(error.details().error_number) && gone.size() < most_waiting)
       waiting_ = std::move(gone);
     throw;
   }
 }
 
-void Removals::remove(const char* what, const std::string& path, const std::vector<Removed>& gone) {
+void Removals::remove(const char* what, const std::string& path, std::vector<Removed>& gone) {
   const auto begin = Clock::now();
   const auto sync = copies_.repeat(what, path, [&](const Deadline& deadline) {
     auto operation = copies_.prepare(what, path, deadline);
@@ -48,12 +50,12 @@ void Removals::remove(const char* what, const std::string& path, const std::vect
     driver_.run(*operation);
     return operation;
   });
-  const std::uint64_t process = sync->calls.front().process;
+  for (Removed& removed : gone) removed.is_durable |= removed.process == sync->calls.front().process;
   next_ = Clock::now() + std::max<Clock::duration>(shortest_pause, pause_to_sync * (Clock::now() - begin));
   copies_.repeat(what, path, [&](const Deadline& deadline) {
     auto operation = copies_.prepare(what, path, deadline);
     for (const Removed& removed : gone)
-      for (std::uint32_t server = 0; server < servers_of(removed.orphan) && removed.process == process; ++server)
+      for (std::uint32_t server = 0; server < servers_of(removed.orphan) && removed.is_durable; ++server)
         for (const Place& place : copies_.to_change(server))
           driver_.add(*operation, place, RemoveDataRequest{removed.orphan.file});
     driver_.run(*operation);
@@ -66,7 +68,7 @@ void Removals::finish_at_end() noexcept {
     std::uint32_t servers = 1;
     for (const Removed& removed : waiting_) servers = std::max(servers, servers_of(removed.orphan));
     for (std::uint32_t server = 0; server < servers; ++server)
-      if (driver_.connection(server) == 0) return;
+      if (driver_.connection(server) == 0 && !copies_.is_out(server)) return;
     finish("unlink", "");
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): a check of the volume finds what is left
   }

@@ -23,6 +23,7 @@ class Removals {
   struct Removed {
     Orphan orphan;
     std::uint64_t process = 0;
+    bool is_durable = false;  ///< the removal of the name
   };
 
   Removals(Driver& driver, Copies& copies) : driver_(driver), copies_(copies) {}
@@ -30,17 +31,17 @@ class Removals {
   /// `what` is done with `path`: removes the data at once, or later. IoError. A client that repeats what failed for
   /// the loss of a server removes the data later in this case.
   void add(const char* what, const std::string& path, const Removed& removed);
-  /// Not for a second after an attempt that has failed.
+  /// After an attempt that has failed not for nine times its duration, or a second.
   bool are_waiting() const { return !waiting_.empty() && Clock::now() >= retry_; }
-  /// Removes all data that wait. IoError: after the loss of a server they wait further, after other errors they are
-  /// orphaned.
+  /// Removes all data that wait. IoError: after the loss of a server they wait further, up to 4096 of them; after other
+  /// errors they are orphaned.
   void finish(const char* what, const std::string& path);
   /// The same at the end of the client, if the servers that have them are connected. Data that stay are orphaned.
   void finish_at_end() noexcept;
 
  private:
   using Clock = std::chrono::steady_clock;
-  void remove(const char* what, const std::string& path, const std::vector<Removed>& gone);
+  void remove(const char* what, const std::string& path, std::vector<Removed>& gone);
   std::uint32_t servers_of(const Orphan& orphan) const { return std::min(orphan.layout.servers, driver_.servers()); }
 
   Driver& driver_;

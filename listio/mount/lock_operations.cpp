@@ -60,10 +60,9 @@ void set_lock(fuse_req_t request, fuse_ino_t, fuse_file_info* info, struct flock
   });
 }
 
-/// The number under which servers keep the `flock` locks on a file, which do not exclude its `fcntl` locks.
+/// For the `flock` locks on a file.
 File apart(File file) {
-  constexpr FileId mark = FileId{1} << 63;
-  file.id ^= mark;
+  file.id = listio::apart(file.id);
   return file;
 }
 

@@ -109,7 +109,7 @@ bool request_comes(fuse_session* session, FileSystem& system) {
   const bool comes = ::poll(&requests, 1, glance_ms) > 0;
   if (system.locks.are_waiting()) system.locks.progress();
   try {
-    if (!comes) system.client.finish_removals();
+    if (!comes && system.client.removals_are_waiting()) system.client.finish_removals();
   } catch (const std::exception& error) {
     log_failure("unlink", error.what());
   }

@@ -242,7 +242,10 @@ void sync(fuse_req_t request, fuse_ino_t, int, fuse_file_info* info) {
 
 void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
-    system.locks.release(info->fh);
+    try {
+      system.locks.release(info->fh);
+    } catch (const IoError&) {  // NOLINT(bugprone-empty-catch): its locks end with the connection
+    }
     system.closed(info->fh);
     fuse_reply_err(request, 0);
   });

@@ -106,7 +106,8 @@ ServerFolder::ServerFolder(const std::string& directory, const Label& label, Fol
     const std::string replace =
         label.copies < 2 || label.number == 0
             ? ""
-            : "; if the folder is lost, start the volume with --replace " + std::to_string(label.number);
+            : "; if the folder is lost, and all servers are on this host, start the volume with --replace " +
+                  std::to_string(label.number);
     refuse(path_, "no data of this server found",
            "start each server on its former host (the same hosts in the same order), or keep the directory on a file "
            "system that they share" +

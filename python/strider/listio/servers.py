@@ -141,17 +141,18 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
 
     Raises:
         StriderError: All run already, they do not fit the volume, or do not start; then none of those that
-            were to start is left. A folder cannot be replaced; others run then.
+            were to start is left. A folder cannot be replaced; others that end with `stop` run then.
     """
     server = program(engine, SERVER)
     _make(directory)
     known = read_volume(directory)
-    lost = _lost_folders(directory, known, options)
+    lost = tuple(dict.fromkeys(options.replace))
+    _require_lost(directory, known, options, lost)
     dead = dead_servers(directory)
     _note_unclean_end(directory)
     if known and dead and not options.hosts:
         started = _restart(server, directory, known, options, [each for each in dead if each not in lost])
-        return _replace(engine, server, directory, started, options)
+        return _replace(engine, server, directory, started, options, lost)
     if not is_down(directory):
         remedy = f"stop them with strider listio stop {directory}"
         raise StriderError(
@@ -168,8 +169,8 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
         return Started(volume)
     (directory / PROCESSES_FILE).unlink(missing_ok=True)
     addresses = {n: f"{options.listen}:0" for n in range(len(volume.servers)) if n not in lost}
-    for number, address in lost.items():
-        volume.servers[number] = address
+    for number in lost:
+        volume.servers[number] = f"{options.listen}:0"
     started = _start_here(server, directory, volume, options, addresses, folder)
     try:
         volume.write(directory / VOLUME_FILE)
@@ -177,16 +178,18 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
         started.stop()
         (directory / PROCESSES_FILE).unlink(missing_ok=True)
         raise
-    return _replace(engine, server, directory, started, options)
+    return _replace(engine, server, directory, started, options, lost)
 
 
-def _lost_folders(directory: Path, known: Volume | None, options: ServerOptions) -> dict[int, str]:
-    """The addresses of the servers whose folders are to be replaced, by number.
+def _require_lost(
+    directory: Path, known: Volume | None, options: ServerOptions, numbers: Sequence[int]
+) -> None:
+    """Raises unless the folders of these servers are lost, and may begin empty.
 
     Raises:
         StriderError: A folder cannot be replaced, or is not lost.
     """
-    for number in options.replace:
+    for number in numbers:
         folder = directory / f"server-{number}"
         if known is None or not 0 < number < len(known.servers) or known.copies < 2:
             raise StriderError(
@@ -202,7 +205,6 @@ def _lost_folders(directory: Path, known: Volume | None, options: ServerOptions)
             raise StriderError(
                 f"--replace {number}: server {number} still runs (process {processes[number].pid}): end it first"
             )
-    return {number: known.servers[number] for number in options.replace} if known else {}
 
 
 def _is_empty(folder: Path) -> bool:
@@ -213,14 +215,22 @@ def _is_empty(folder: Path) -> bool:
 
 
 def _replace(
-    engine: Engine, server: Path, directory: Path, started: Started, options: ServerOptions
+    engine: Engine,
+    server: Path,
+    directory: Path,
+    started: Started,
+    options: ServerOptions,
+    numbers: Sequence[int],
 ) -> Started:
     """Starts the servers whose folders are lost; the others run. Data are copied to them by a scrub."""
-    for number in options.replace:
+    for number in numbers:
         prepare_to_replace(engine, directory, number)
+        # That took a while.
+        _require_lost(directory, started.volume, options, [number])
         address = {number: started.volume.servers[number]}
         replaced = _start_here(server, directory, started.volume, options, address, "any")
         started.children |= replaced.children
+        started.volume.write(directory / VOLUME_FILE)
     return started
 
 

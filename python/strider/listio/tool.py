@@ -136,7 +136,7 @@ def prepare_to_replace(engine: Engine, directory: Path, server: int) -> None:
     Raises:
         StriderError: The volume has one copy of data, it is server 0, or a server beside it is out.
     """
-    _ask(engine, "replace", str(directory / VOLUME_FILE), str(server))
+    _ask(engine, "replace", str(directory / VOLUME_FILE), str(server), limit_s=None)
 
 
 def remove_run(engine: Engine, directory: Path, run: str) -> int:
@@ -163,15 +163,16 @@ def registration(engine: Engine, domains: list[str]) -> list[dict[str, Json]]:
     return fits
 
 
-def _ask(engine: Engine, *words: str) -> Json:
+def _ask(engine: Engine, *words: str, limit_s: float | None = _LIMIT_S) -> Json:
+    """What the tool prints; without a limit where each of its calls has one, and the files decide how many."""
     command = [str(program(engine, TOOL)), *words]
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=_LIMIT_S
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=limit_s
         )
     except subprocess.TimeoutExpired:
         raise StriderError(
-            f"strider listio {words[0]}: timed out after {_LIMIT_S:.0f} s", ExitCode.CANNOT_RUN
+            f"strider listio {words[0]}: timed out after {limit_s:.0f} s", ExitCode.CANNOT_RUN
         ) from None
     if done.returncode not in (ExitCode.OK, ExitCode.CHECK_FAILED):
         code = ExitCode.BAD_INPUT if done.returncode == ExitCode.BAD_INPUT else ExitCode.CANNOT_RUN

@@ -124,7 +124,29 @@ TEST_F(RepeatTest, ALockOfAnOwnerCountsUntilItIsGivenUp) {
   EXPECT_EQ(error_of([&] { lock(3, LockKind::exclusive, some); }), ETIMEDOUT) << "which owner 3 has not got";
   lock(1, LockKind::none, all);
   restart_during(0, [&] { EXPECT_EQ(error_of([&] { client.write(file, bytes, 0); }), ENOLCK); });
-  lock(2, LockKind::none, all);
+  lock(2, LockKind::exclusive, {40, 10});
+  restart_during(0, [&] { EXPECT_EQ(error_of([&] { client.write(file, bytes, 0); }), ENOLCK) << "the first one"; });
+  lock(2, LockKind::none, {20, 10});
+  lock(2, LockKind::none, {40, 5});
+  lock(2, LockKind::none, {45, 5});
+  restart_during(0, [&] { client.write(file, bytes, 0); });
+}
+
+/// `flock` on a mount: kept apart from `fcntl`.
+TEST_F(RepeatTest, ALostLockThatIsKeptApartCountsToo) {
+  Client client(service_.volume(), repeating(std::chrono::milliseconds(15000)));
+  const File file = client.open("a", Creation::exclusive, 0644, {strip, 2, 0});
+  File other = file;
+  other.id = apart(file.id);
+  const std::vector<std::byte> bytes = random_bytes(10 * strip, 1);
+  const auto start = [&](LockKind kind) {
+    return client.start_owner_lock(other, 1, kind, {0, most_file_bytes}, std::chrono::milliseconds(0));
+  };
+  client.wait(start(LockKind::exclusive));
+  restart_during(0, [&] { EXPECT_EQ(error_of([&] { client.write(file, bytes, 0); }), ENOLCK); });
+  service_.stop(0);
+  EXPECT_NE(error_of([&] { client.wait(start(LockKind::none)); }), 0);
+  service_.start(0);
   restart_during(0, [&] { client.write(file, bytes, 0); });
 }
 
