@@ -103,7 +103,10 @@ void Driver::ensure_up(std::uint32_t server, const Deadline& deadline) {
     refuse(link, has_passed(deadline) ? ETIMEDOUT : ECONNREFUSED, error.what());
   }
   while (!link.is_up()) {
-    if (!link.refusal().empty()) refuse(link, has_passed(deadline) ? ETIMEDOUT : EACCES, link.refusal());
+    if (!link.refusal().empty()) {
+      const int error = link.refusal_error() == ECONNRESET ? ECONNRESET : EACCES;
+      refuse(link, has_passed(deadline) ? ETIMEDOUT : error, link.refusal());
+    }
     if (has_passed(deadline)) link.break_off(ETIMEDOUT, "no answer in time");
     else turn(until(deadline));
   }

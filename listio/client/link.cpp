@@ -77,7 +77,10 @@ void Link::closed(const std::string& reason) {
 void Link::break_off(int error_number, const std::string& reason) {
   if (peer_) transport_.close(*peer_);
   peer_.reset();
-  if (refusal_.empty()) refusal_ = reason;
+  if (refusal_.empty()) {
+    refusal_ = reason;
+    refusal_error_ = error_number;
+  }
   state_ = State::down;
   forget_buffers();
   sending_.clear();

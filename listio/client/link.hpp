@@ -57,6 +57,8 @@ class Link {
   void break_off(int error_number, const std::string& reason);
   /// Why the connection failed; empty if it did not since `connect`.
   const std::string& refusal() const { return refusal_; }
+  /// ECONNRESET if the connection ended without a word, also in the handshake; EACCES and others if one side refused.
+  int refusal_error() const { return refusal_error_; }
   /// Whether a buffer has been requested and there is none at all.
   bool waits_for_buffer() const { return requested_buffers_ > 0 && free_buffers_.empty() && lent_buffers_.empty(); }
   /// What did not come in time: an answer, or a buffer.
@@ -125,6 +127,7 @@ class Link {
   Nonce nonce_{};
   Welcome welcome_;
   std::string refusal_;
+  int refusal_error_ = 0;
 
   std::deque<Call*> waiting_;
   std::deque<Call*> sending_;             ///< begun, in order; the request is not sent yet

@@ -55,10 +55,6 @@ PATIENCE_S = {1: 1, 2: 20}
 """Of clients, by copies."""
 LOST = {errno.ETIMEDOUT, errno.ECONNRESET, errno.ECONNREFUSED}
 """Errors of calls that did not reach a server."""
-CUT_HANDSHAKE = re.compile(
-    r"errno 13$|: MPI_ERR_ACCESS: .*(the connection is lost|another rank|for this one)"
-)
-"""A known fault: a connection that ends during its handshake counts as refused, and is not tried again."""
 TRANSFER = re.compile("pread|pwrite|read|write:|write_at:")
 
 
@@ -225,8 +221,6 @@ def ranks_of_a_program(harm: Harm, folder: Path, patience_s: int) -> Iterator[Cl
 def require_reasons(found: Sequence[Found], harm: Harm) -> None:
     """Each error says what has failed, and that of MPI where: no space only once the disk was full."""
     for error, tenths in [pair for each in found for pair in each["errors"].items()]:
-        if CUT_HANDSHAKE.search(error):
-            continue
         number = re.search(r"errno (\d+)$", error)
         if number is None:
             assert re.search(r": MPI_ERR_(IO|NO_SPACE): .*(server \d|another rank|for this one)", error), (
@@ -289,5 +283,5 @@ def test_layers_keep_their_promises_when_servers_fail(
             require_losses_reported(found[number::groups], harm)
     else:
         failed = [error for each in found for error in each["errors"] if TRANSFER.search(error.split(" ")[0])]
-        assert [error for error in failed if not CUT_HANDSHAKE.search(error)] == []
+        assert failed == []
     assert longest_ms < 5 * CLIENTS * patience_s * 1000

@@ -176,7 +176,6 @@ def serve(
     print(f"to stop: strider listio stop {shown}")
     for number in options.replace:
         print(f"server {number} begins empty: copy its data with strider listio scrub {shown}")
-        print(f"destroy the old folder if it is found: server {number} would take it for its own")
     _advise_check(directory)
 
 

@@ -75,6 +75,16 @@ TEST_F(Handshake, AnotherServerOfTheVolumeGetsNothing) {
   expect_distrust();
 }
 
+/// A server that is stopped ends connections so: the client may try again.
+TEST_F(Handshake, AConnectionThatEndsIsLostAndNotRefused) {
+  link.closed("the other side has closed the connection");
+  EXPECT_EQ(link.refusal_error(), ECONNRESET);
+  link.connect(in(std::chrono::seconds(60)));
+  link.received(write_message(Refusal{"too many clients"}));
+  EXPECT_EQ(link.refusal_error(), EACCES);
+  EXPECT_EQ(link.refusal(), "too many clients");
+}
+
 TEST_F(Handshake, AServerOfAnotherVolumeIsNamed) {
   const VolumeId other = make_volume_id();
   challenge(volume.secret, Role::server, 0, {other, 3});
