@@ -26,7 +26,8 @@ namespace strider::listio {
 namespace {
 
 /// Of the name of an address to listen on.
-constexpr std::chrono::seconds longest_look_up{10};
+constexpr std::chrono::seconds longest_look_up{10}, longest_port_wait{5};
+constexpr std::chrono::milliseconds port_pause{100};
 
 using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
@@ -113,13 +114,17 @@ int connect_one(int socket, const addrinfo& address, const Deadline& deadline) {
 
 Descriptor listen_on(const std::string& where) {
   const Addresses addresses = resolve(where, AI_PASSIVE, std::chrono::steady_clock::now() + longest_look_up);
-  Descriptor socket(::socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int yes = 1;
-  if (socket && ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-      ::bind(socket.get(), addresses->ai_addr, addresses->ai_addrlen) == 0 && ::listen(socket.get(), SOMAXCONN) == 0)
-    return socket;
-  throw InputError("listen", "cannot listen on " + where + ": " + std::generic_category().message(errno),
-                   "choose an address of this host and a free port, or port 0 for any");
+  // Of a server that is started again, a connection of this host may have the port for a moment.
+  for (const Deadline deadline = in(longest_port_wait);; std::this_thread::sleep_for(port_pause)) {
+    Descriptor socket(::socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const int yes = 1;
+    if (socket && ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+        ::bind(socket.get(), addresses->ai_addr, addresses->ai_addrlen) == 0 && ::listen(socket.get(), SOMAXCONN) == 0)
+      return socket;
+    if (errno != EADDRINUSE || has_passed(deadline))
+      throw InputError("listen", "cannot listen on " + where + ": " + std::generic_category().message(errno),
+                       "choose an address of this host and a free port, or port 0 for any");
+  }
 }
 
 std::string address_of(int socket) {

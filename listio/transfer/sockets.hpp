@@ -7,7 +7,7 @@
 namespace strider::listio {
 
 /// A socket that listens on `where` (host:port; port 0 for any), never waits, and is closed on exec. InputError if
-/// there is no such place here, or it is in use.
+/// there is no such place here, or it has been in use for 5 s.
 Descriptor listen_on(const std::string& where);
 /// Where a socket listens, as host:port.
 std::string address_of(int socket);
