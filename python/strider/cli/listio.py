@@ -93,8 +93,8 @@ ReplaceOption = Annotated[
     list[int] | None,
     typer.Option(
         metavar="SERVER",
-        help="Number of a server whose folder DIR/server-N is lost: start it with an empty one. The volume has "
-        "two copies, and strider listio scrub copies its data. Repeat the option for several.",
+        help="Number of a server whose folder DIR/server-N is lost: start it with an empty one. The volume "
+        "has two copies, and strider listio scrub copies its data. Repeat the option for several.",
         show_default=False,
     ),
 ]
@@ -347,8 +347,8 @@ def check(
 ) -> None:
     """Check that names, copies of name entries, and data files match; exit code 1 if they do not.
 
-    The servers must be running, except those that are out. Clients may use the volume during the check. The check also lists the
-    files that killed runs left behind; finished and interrupted runs remove their own files.
+    The servers must be running, except those that are out. Clients may use the volume meanwhile. The
+    check also lists files that killed runs left; finished and interrupted runs remove their own.
     """
     from strider import engine as engines
     from strider import listio as volumes

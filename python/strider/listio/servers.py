@@ -203,7 +203,8 @@ def _require_lost(
         processes = processes_of(directory)
         if number < len(processes) and process_table.is_alive(processes[number]):
             raise StriderError(
-                f"--replace {number}: server {number} still runs (process {processes[number].pid}): end it first"
+                f"--replace {number}: server {number} still runs (process {processes[number].pid}): "
+                "end it first"
             )
 
 

@@ -164,7 +164,7 @@ def registration(engine: Engine, domains: list[str]) -> list[dict[str, Json]]:
 
 
 def _ask(engine: Engine, *words: str, limit_s: float | None = _LIMIT_S) -> Json:
-    """What the tool prints; without a limit where each of its calls has one, and the files decide how many."""
+    """What the tool prints; without a limit where each of its many calls has one."""
     command = [str(program(engine, TOOL)), *words]
     try:
         done = subprocess.run(
