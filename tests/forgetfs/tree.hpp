@@ -63,7 +63,7 @@ enum class NameSync {
   folder_only  ///< as POSIX promises: names become stable by a sync of their folder only
 };
 
-/// Files and folders, and what they were at a time.
+/// Earlier states of files and folders.
 using Kept = std::vector<std::pair<Ref, Node>>;
 
 class Tree {

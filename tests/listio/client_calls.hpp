@@ -1,6 +1,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <random>
@@ -8,8 +9,21 @@
 
 #include "foundation/error.hpp"
 #include "listio/client/client.hpp"
+#include "listio/server/server.hpp"
 
 namespace strider::listio {
+
+inline ServerOptions two_copies() {
+  ServerOptions options;
+  options.copies = 2;
+  return options;
+}
+
+inline ClientOptions patient(std::chrono::milliseconds patience = std::chrono::milliseconds(15000)) {
+  ClientOptions options;
+  options.patience = patience;
+  return options;
+}
 
 inline std::vector<std::byte> random_bytes(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);

@@ -89,6 +89,11 @@ class Service {
   }
   const Volume& volume() const { return volume_; }
   const std::string& folder() const { return folder_; }
+  /// Of a data file (`part`: data, second/data) or its checksums (sums, second/sums).
+  std::string path_of(std::uint32_t server, const std::string& part, FileId file) const {
+    const std::string digits = digits_of(file);
+    return folder_ + "/server-" + std::to_string(server) + "/" + part + "/" + digits.substr(14) + "/" + digits;
+  }
 
  private:
   std::optional<TemporaryFolder> temporary_;

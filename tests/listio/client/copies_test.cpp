@@ -23,18 +23,6 @@ namespace {
 
 constexpr std::uint64_t strip = 4096;
 
-ServerOptions two_copies() {
-  ServerOptions options;
-  options.copies = 2;
-  return options;
-}
-
-ClientOptions patient() {
-  ClientOptions options;
-  options.patience = std::chrono::milliseconds(15000);
-  return options;
-}
-
 class CopiesTest : public ::testing::Test {
  protected:
   Service service_{4, two_copies(), strip};
@@ -145,8 +133,7 @@ TEST_F(CopiesTest, DamagedDataAreReadFromTheOtherCopy) {
   const File file = client_.open("a", Creation::exclusive, 0644, {strip, 4, 0});
   const std::vector<std::byte> expected = random_bytes(40 * strip, 1);
   client_.write(file, expected, 0);
-  const std::string digits = digits_of(file.id);
-  const std::string path = service_.folder() + "/server-3/data/" + digits.substr(14) + "/" + digits;
+  const std::string path = service_.path_of(3, "data", file.id);
   {
     std::fstream data(path, std::ios::in | std::ios::out | std::ios::binary);
     ASSERT_TRUE(data.is_open()) << path;
@@ -170,15 +157,14 @@ TEST_F(CopiesTest, AScrubRepairsEachDamage) {
   const std::vector<std::byte> expected = random_bytes(36 * strip + 100, 1);
   client_.write(file, expected, 0);
   client_.sync(file);
-  const std::string name = digits_of(file.id).substr(14) + "/" + digits_of(file.id);
   {
-    std::fstream data(service_.folder() + "/server-0/data/" + name, std::ios::in | std::ios::out | std::ios::binary);
+    std::fstream data(service_.path_of(0, "data", file.id), std::ios::in | std::ios::out | std::ios::binary);
     ASSERT_TRUE(data.is_open());
     data.seekp(9 * strip + 50);
     data.put(static_cast<char>(~static_cast<int>(expected[36 * strip + 50])));
   }
   service_.stop(3);
-  ASSERT_TRUE(std::filesystem::remove(service_.folder() + "/server-3/second/data/" + name));
+  ASSERT_TRUE(std::filesystem::remove(service_.path_of(3, "second/data", file.id)));
   service_.start(3);
   Client other(service_.volume(), patient());
   const ScrubReport report = scrub(other, {}, [](const ScrubProgress&) {});
@@ -198,9 +184,8 @@ TEST_F(CopiesTest, AScrubRepairsEachDamage) {
 TEST_F(CopiesTest, WhatIsDamagedInBothCopiesIsNotRepaired) {
   const File file = client_.open("a", Creation::exclusive, 0644, {strip, 4, 0});
   client_.write(file, random_bytes(40 * strip, 1), 0);
-  const std::string name = digits_of(file.id).substr(14) + "/" + digits_of(file.id);
-  for (const char* const folder : {"/server-1/data/", "/server-2/second/data/"}) {
-    std::fstream data(service_.folder() + folder + name, std::ios::in | std::ios::out | std::ios::binary);
+  for (const std::string& path : {service_.path_of(1, "data", file.id), service_.path_of(2, "second/data", file.id)}) {
+    std::fstream data(path, std::ios::in | std::ios::out | std::ios::binary);
     ASSERT_TRUE(data.is_open());
     data.put('a').put('b').put('c').put('d');
   }
@@ -372,15 +357,14 @@ TEST_F(StepsTest, AFillAfterOneThatFailedCopiesAll) {
   client_.write(file_, all(1), 0);
   service_.stop(1);
   client_.write(file_, all(2, strip), 5 * strip);
-  const std::string digits = digits_of(file_.id), name = "/data/" + digits.substr(14) + "/" + digits;
   const auto put = [&](const std::string& path, std::uint64_t where) {
-    std::fstream data(service_.folder() + path + name, std::ios::in | std::ios::out | std::ios::binary);
+    std::fstream data(path, std::ios::in | std::ios::out | std::ios::binary);
     ASSERT_TRUE(data.is_open());
     data.seekp(static_cast<std::streamoff>(where));
     data.put(7);
   };
-  put("/server-2/second", 0);
-  put("/server-1", 9 * strip);
+  put(service_.path_of(2, "second/data", file_.id), 0);
+  put(service_.path_of(1, "data", file_.id), 9 * strip);
   service_.start(1);
   const ScrubReport report = scrub(client_, {}, [](const ScrubProgress&) {});
   EXPECT_EQ(value_of(file_, 5 * strip), 2);
@@ -412,13 +396,10 @@ TEST_F(StepsTest, TwoFillsAtOnceDoNoHarm) {
 
 /// It takes most of the patience, and answers meanwhile.
 TEST(SlowServerTest, IsWaitedForAsWithOneCopy) {
-  ServerOptions options;
-  options.copies = 2;
+  ServerOptions options = two_copies();
   options.bytes_per_s = 1000000;
   Service service(2, options, strip);
-  ClientOptions impatient;
-  impatient.patience = std::chrono::milliseconds(8000);
-  Client client(service.volume(), impatient);
+  Client client(service.volume(), patient(std::chrono::milliseconds(8000)));
   const File file = client.open("a", Creation::exclusive, 0644, {strip, 2, 0});
   const ByteRun range{0, 100};
   const LockId lock = client.lock(file, {&range, 1}, LockKind::exclusive);
@@ -430,9 +411,7 @@ TEST(SlowServerTest, IsWaitedForAsWithOneCopy) {
 /// Server 2 does not answer; server 0, which has the lock, is slow, but answers.
 TEST(SlowServerTest, BesideOneThatDoesNotAnswerKeepsItsConnection) {
   ServerProcesses servers(4, "tcp", {}, 2, {"--rate", "500000"});
-  ClientOptions impatient;
-  impatient.patience = std::chrono::milliseconds(20000);
-  Client client(servers.volume(), impatient);
+  Client client(servers.volume(), patient(std::chrono::milliseconds(20000)));
   const File file = client.open("a", Creation::exclusive, 0644, {strip, 4, 0});
   const ByteRun range{0, 100};
   const LockId lock = client.lock(file, {&range, 1}, LockKind::exclusive);

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "client_calls.hpp"
+#include "corruption.hpp"
 #include "foundation/error.hpp"
 #include "listio/client/client.hpp"
 #include "listio/client/scrub.hpp"
@@ -21,25 +21,9 @@ class DamagedCopiesTest : public ::testing::Test {
  protected:
   DamagedCopiesTest() { client_.write(file_, bytes_, 0); }
 
-  static ServerOptions two_copies() {
-    ServerOptions options;
-    options.copies = 2;
-    return options;
-  }
-  static ClientOptions patient() {
-    ClientOptions options;
-    options.patience = std::chrono::milliseconds(15000);
-    return options;
-  }
   /// Changes a byte of a data file, or of its checksums.
   void damage(std::uint32_t server, const std::string& part, std::uint64_t offset) {
-    const std::string digits = digits_of(file_.id);
-    const std::string path =
-        service_.folder() + "/server-" + std::to_string(server) + "/" + part + "/" + digits.substr(14) + "/" + digits;
-    std::fstream data(path, std::ios::in | std::ios::out | std::ios::binary);
-    ASSERT_TRUE(data.is_open()) << path;
-    data.seekp(static_cast<std::streamoff>(offset));
-    data.put(9);
+    corrupt(service_.path_of(server, part, file_.id), offset, 10);
   }
   /// So that nothing is in memory.
   void restart_all() {

@@ -67,48 +67,57 @@ TEST_F(RepeatTest, WhatMayNotOrIsNotAskedForFailsAtOnce) {
   EXPECT_EQ(error_of([&] { client.size(file); }), ECONNREFUSED);
 }
 
-TEST_F(RepeatTest, ALostLockEndsTheWriteThatItProtected) {
-  Client client(service_.volume(), repeating(std::chrono::milliseconds(15000)));
+/// A file on both servers that a client has written and locked.
+struct LockedFile {
+  explicit LockedFile(const Volume& volume) : client(volume, repeating(std::chrono::milliseconds(15000))) {
+    client.write(file, bytes, 0);
+    const ByteRun all{0, bytes.size()};
+    lock = client.lock(file, {&all, 1}, LockKind::exclusive);
+  }
+  int write() {
+    return error_of([&] { client.write(file, bytes, 0); });
+  }
+  int truncate() {
+    return error_of([&] { client.truncate(file, 5); });
+  }
+  int unlock() {
+    return error_of([&] { client.unlock(lock); });
+  }
+
+  Client client;
   const File file = client.open("a", Creation::exclusive, 0644, {strip, 2, 0});
   const std::vector<std::byte> bytes = random_bytes(10 * strip, 1);
-  client.write(file, bytes, 0);
-  const ByteRun all{0, bytes.size()};
-  const LockId lock = client.lock(file, {&all, 1}, LockKind::exclusive);
+  LockId lock = 0;
+};
+
+TEST_F(RepeatTest, ALostLockEndsTheWriteThatItProtected) {
+  LockedFile locked(service_.volume());
   service_.stop(0);
   service_.start(0);
-  EXPECT_EQ(error_of([&] { client.write(file, bytes, 0); }), ENOLCK);
-  EXPECT_EQ(error_of([&] { client.unlock(lock); }), ENOLCK);
-  client.write(file, bytes, 0);
+  EXPECT_EQ(locked.write(), ENOLCK);
+  EXPECT_EQ(locked.unlock(), ENOLCK);
+  EXPECT_EQ(locked.write(), 0);
 }
 
 TEST_F(RepeatTest, ALostLockEndsTheTruncationThatItProtected) {
-  Client client(service_.volume(), repeating(std::chrono::milliseconds(15000)));
-  const File file = client.open("a", Creation::exclusive, 0644, {strip, 2, 0});
-  client.write(file, random_bytes(10 * strip, 1), 0);
-  const ByteRun all{0, 10 * strip};
-  const LockId lock = client.lock(file, {&all, 1}, LockKind::exclusive);
-  restart_during(0, [&] { EXPECT_EQ(error_of([&] { client.truncate(file, 5); }), ENOLCK); });
-  EXPECT_GT(client.size(file), 5U) << "server 1 did not need to be asked again";
-  EXPECT_EQ(error_of([&] { client.unlock(lock); }), ENOLCK);
-  client.truncate(file, 5);
+  LockedFile locked(service_.volume());
+  restart_during(0, [&] { EXPECT_EQ(locked.truncate(), ENOLCK); });
+  EXPECT_GT(locked.client.size(locked.file), 5U) << "server 1 did not need to be asked again";
+  EXPECT_EQ(locked.unlock(), ENOLCK);
+  EXPECT_EQ(locked.truncate(), 0);
 }
 
 /// The server is away when the write begins: it connects for its second attempt only.
 TEST_F(RepeatTest, ALockThatIsLostWhileTheClientConnectsEndsTheWrite) {
-  Client client(service_.volume(), repeating(std::chrono::milliseconds(15000)));
-  const File file = client.open("a", Creation::exclusive, 0644, {strip, 2, 0});
-  const std::vector<std::byte> bytes = random_bytes(10 * strip, 1);
-  client.write(file, bytes, 0);
-  const ByteRun all{0, bytes.size()};
-  const LockId lock = client.lock(file, {&all, 1}, LockKind::exclusive);
+  LockedFile locked(service_.volume());
   service_.stop(0);
-  while (client.is_held(lock)) EXPECT_NE(error_of([&] { client.make_directory("b"); }), 0);
+  while (locked.client.is_held(locked.lock)) EXPECT_NE(error_of([&] { locked.client.make_directory("b"); }), 0);
   std::jthread starter([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     service_.start(0);
   });
-  EXPECT_EQ(error_of([&] { client.write(file, bytes, 0); }), ENOLCK);
-  EXPECT_EQ(error_of([&] { client.unlock(lock); }), ENOLCK);
+  EXPECT_EQ(locked.write(), ENOLCK);
+  EXPECT_EQ(locked.unlock(), ENOLCK);
 }
 
 TEST_F(RepeatTest, ALockOfAnOwnerCountsUntilItIsGivenUp) {

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <iostream>
 #include <string>
 
 #include "foundation/error.hpp"
@@ -114,11 +113,7 @@ int main(int count, char** words) try {
   workload.seed = std::stoull(words[4]);
   workload.patience = std::chrono::milliseconds(std::stoull(words[5]));
   Native storage(words[1], workload.places, workload.patience);
-  Worker worker(storage, workload);
-  std::cout << "ready\n" << std::flush;
-  while (!has_input()) worker.step();
-  worker.check_all();
-  std::cout << worker.json() << "\n" << std::flush;
+  work(storage, workload);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "strider-listio-kills: %s\n", error.what());

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <iostream>
 #include <optional>
 #include <string>
 #include <utility>
@@ -129,11 +128,7 @@ int main(int count, char** words) try {
   workload.steps_of_sync = 64;
   workload.patience = std::chrono::milliseconds(std::stoull(words[5]));
   Posix storage(words[1], workload.places);
-  Worker worker(storage, workload);
-  std::cout << "ready\n" << std::flush;
-  while (!has_input()) worker.step();
-  worker.check_all();
-  std::cout << worker.json() << "\n" << std::flush;
+  work(storage, workload);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "strider-listio-kills-posix: %s\n", error.what());

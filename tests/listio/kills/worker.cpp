@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <iostream>
 #include <span>
 #include <thread>
 
@@ -59,6 +60,14 @@ std::string interval_text(const std::pair<std::int64_t, std::int64_t>& interval)
 bool has_input() {
   pollfd input{STDIN_FILENO, POLLIN, 0};
   return ::poll(&input, 1, 0) != 0;
+}
+
+void work(Storage& storage, const Workload& workload) {
+  Worker worker(storage, workload);
+  std::cout << "ready\n" << std::flush;
+  while (!has_input()) worker.step();
+  worker.check_all();
+  std::cout << worker.json() << "\n" << std::flush;
 }
 
 Worker::Worker(Storage& storage, const Workload& workload)

@@ -84,5 +84,7 @@ class Worker {
 
 /// Whether there is a line, or the end, of standard input.
 bool has_input();
+/// Says that it is ready, takes steps until there is input, checks everything, and prints what was found.
+void work(Storage& storage, const Workload& workload);
 
 }  // namespace strider::listio

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "client_calls.hpp"
 #include "foundation/error.hpp"
 #include "service.hpp"
 
@@ -81,15 +82,6 @@ class LostChangesTest : public FileSystemTest {
     return system.opened(system.handle(handle).file, system.handle(handle).node);
   }
   void write(std::uint64_t handle) { client.write(system.handle(handle).file, std::vector<std::byte>(131072), 0); }
-  /// The error number of a sync; 0 if it succeeds.
-  static int error_of(const std::function<void()>& sync) {
-    try {
-      sync();
-      return 0;
-    } catch (const IoError& error) {
-      return error.details().error_number;
-    }
-  }
   int sync(std::uint64_t handle) {
     return error_of([&] { system.sync_file(system.handle(handle)); });
   }

@@ -152,7 +152,7 @@ class Cycles {
     steps(5);
     const std::vector<std::uint32_t> gone = some_servers();
     for (const std::uint32_t server : gone) lose(server, any_loss());
-    // Nobody may have noticed it when they are back.
+    // Sometimes no client calls them before they run again.
     if (workload_.below(4) != 0) {
       sync_all();
       steps(10);
