@@ -122,6 +122,15 @@ class Client::Impl {
   std::unique_ptr<Operation> send_sync(const File& file) {
     return tell_all("sync", file.path, file.striping.servers(), [&](std::uint32_t) { return SyncRequest{file.id}; });
   }
+  /// One request to each of the places that `places` has for the first `servers` servers.
+  template <typename Make, typename PlacesOf>
+  std::unique_ptr<Operation> prepare_all(const char* what, const std::string& path, std::uint32_t servers,
+                                         const Deadline& deadline, const Make& make, const PlacesOf& places) {
+    auto operation = copies.prepare(what, path, deadline);
+    for (std::uint32_t server = 0; server < servers; ++server)
+      for (const Place& place : places(server)) driver.add(*operation, place, make(server));
+    return operation;
+  }
   /// One request to each of the first `servers` servers, at the same time, for data files; of two copies for both.
   /// `before_repetition` is called, with all servers connected to, before it is done again.
   template <typename Make>
@@ -130,10 +139,9 @@ class Client::Impl {
       const std::function<void()>& before_repetition = [] {}) {
     bool is_repeated = false;
     return copies.repeat(what, path, [&](const Deadline& deadline) {
-      auto operation = copies.prepare(what, path, deadline);
       const bool is_again = std::exchange(is_repeated, true);
-      for (std::uint32_t server = 0; server < servers; ++server)
-        for (const Place& place : copies.to_change(server)) driver.add(*operation, place, make(server));
+      auto operation = prepare_all(what, path, servers, deadline, make,
+                                   [&](std::uint32_t server) { return copies.to_change(server); });
       if (is_again) before_repetition();
       driver.run(*operation);
       return operation;
@@ -146,9 +154,8 @@ class Client::Impl {
     DamagedPlaces damaged;
     return copies.repeat(what, path, [&](const Deadline& deadline) {
       for (;;) {
-        auto operation = copies.prepare(what, path, deadline);
-        for (std::uint32_t server = 0; server < servers; ++server)
-          for (const Place& place : copies.to_read(server, damaged)) driver.add(*operation, place, make(server));
+        auto operation = prepare_all(what, path, servers, deadline, make,
+                                     [&](std::uint32_t server) { return copies.to_read(server, damaged); });
         try {
           driver.run(*operation);
           return operation;

@@ -96,14 +96,10 @@ bool Locks::is_held(LockId lock) const {
   return found != held_.end() && !is_lost(found->second);
 }
 
-bool Locks::is_lost(const Held& lock) const {
-  return lock.hull.length > 0 && lock.connection != driver_.connection(lock.server);
-}
-
 std::optional<std::uint32_t> Locks::lost_at(FileId file) const {
   for (const FileId id : {file, apart(file)})
     for (auto owned = owned_.lower_bound({id, 0}); owned != owned_.end() && owned->first.first == id; ++owned)
-      if (owned->second.connection != driver_.connection(owned->second.server)) return owned->second.server;
+      if (has_ended(owned->second.server, owned->second.connection)) return owned->second.server;
   for (const auto& [id, lock] : held_)
     if (lock.file.id == file && is_lost(lock)) return lock.server;
   return {};

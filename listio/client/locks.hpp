@@ -51,7 +51,10 @@ class Locks {
   };
   void grant(const File& file, std::uint64_t owner, const ByteRun& range, std::uint64_t connection);
   void give_up(const File& file, std::uint64_t owner, const ByteRun& range);
-  bool is_lost(const Held& lock) const;
+  bool is_lost(const Held& lock) const { return lock.hull.length > 0 && has_ended(lock.server, lock.connection); }
+  bool has_ended(std::uint32_t server, std::uint64_t connection) const {
+    return connection != driver_.connection(server);
+  }
   /// The server with which a lock on the file was lost, if there is such a lock.
   std::optional<std::uint32_t> lost_at(FileId file) const;
   void ask(const char* what, const Held& lock, LockRequest request);

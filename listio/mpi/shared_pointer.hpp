@@ -18,12 +18,12 @@ class SharedPointer {
   /// Makes a cell on the volume's manager.
   static std::uint64_t make_cell(Connection& connection);
 
-  /// What it was before. Failure if the cell has ended: with a restart of server 0, or with the connection of the
+  /// Returns the value before. Failure if the cell is lost: server 0 was restarted, or has lost the connection of the
   /// client that made it.
   std::int64_t fetch_add(std::int64_t etypes);
   void set(std::int64_t etypes);
   std::int64_t get() { return fetch_add(0); }
-  /// By one rank, when no other needs it any more. Nothing if the cell has ended.
+  /// By one rank, when no other needs it any more. Does nothing if the cell is lost.
   void free();
 
  private:
