@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,6 +57,18 @@ std::uint64_t start_ticks(pid_t process) {
   std::uint64_t ticks = 0;
   fields >> ticks;
   return ticks;
+}
+
+/// Refuses a file by which another user could have processes of this one stopped.
+void require_own(const std::string& path) {
+  const std::string folder = path.substr(0, path.rfind('/'));
+  for (const std::string& each : {folder, path}) {
+    struct stat found {};
+    if (::fstatat(AT_FDCWD, each.c_str(), &found, each == path ? AT_SYMLINK_NOFOLLOW : 0) != 0) continue;
+    const bool is_own = found.st_uid == ::geteuid() || found.st_uid == 0;
+    if (!is_own || (found.st_mode & S_IWOTH) != 0 || S_ISLNK(found.st_mode))
+      throw InputError("--directory", each + ": another user can have written it", "use a volume of your own");
+  }
 }
 
 bool is_locked(const std::string& label) {
@@ -123,6 +136,7 @@ void write_process(const std::string& directory, std::uint32_t number) {
 
 Stopped stop_process(const std::string& directory, std::uint32_t number) {
   const std::string path = process_file(directory, number);
+  require_own(path);
   std::ifstream file(path);
   Identity found;
   file >> found.process >> found.start_ticks >> found.boot;

@@ -23,6 +23,7 @@ class Process(BaseModel):
         pid: Process id.
         start_ticks: Start time in clock ticks since boot (field 22 of /proc/PID/stat).
         name: Its name in messages.
+        executable: Path of its program; empty if it may run several.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -30,6 +31,7 @@ class Process(BaseModel):
     pid: int
     start_ticks: int
     name: str
+    executable: str = ""
 
 
 def boot_id() -> str:
@@ -53,9 +55,16 @@ def identify(pid: int, name: str) -> Process | None:
     return Process(pid=pid, start_ticks=int(fields[19]), name=name)
 
 
+def of_program(pid: int, name: str) -> Process | None:
+    """Returns the identity of a process that runs one program to its end; None if it has exited."""
+    found = identify(pid, name)
+    return found.model_copy(update={"executable": _executable(pid)}) if found else None
+
+
 def is_alive(process: Process) -> bool:
     """Returns whether exactly this process is running."""
-    return identify(process.pid, process.name) == process
+    find = of_program if process.executable else identify
+    return find(process.pid, process.name) == process
 
 
 def still_runs(pid: int, boot: str, start: int) -> bool:
@@ -138,6 +147,13 @@ def _wait(held: dict[int, Process], limit_s: float) -> None:
             poll.unregister(descriptor)
             os.close(descriptor)
             del held[descriptor]
+
+
+def _executable(pid: int) -> str:
+    """Returns the path of a process's program, which may have been replaced since; empty if unknown."""
+    with suppress(OSError):
+        return str(Path(f"/proc/{pid}/exe").readlink()).removesuffix(" (deleted)")
+    return ""
 
 
 def _stat_fields(pid: int) -> list[str] | None:

@@ -13,6 +13,7 @@ from strider import __version__
 from strider.cli.cancel import cancel
 from strider.cli.clean import clean
 from strider.cli.compare import compare
+from strider.cli.console import echo
 from strider.cli.convert import convert
 from strider.cli.data import data
 from strider.cli.describe import describe
@@ -40,7 +41,7 @@ from strider.cli.submit import submit
 from strider.cli.tag import note, tag
 from strider.cli.watch import watch
 from strider.errors import ExitCode, StriderError, in_words
-from strider.text import forbidden, printable, shortened
+from strider.text import forbidden, shortened
 
 __all__ = ["app", "main"]
 
@@ -92,7 +93,7 @@ app.add_typer(listio, name="listio")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"strider {__version__}")
+        echo(f"strider {__version__}")
         raise typer.Exit
 
 
@@ -128,22 +129,22 @@ def main(arguments: list[str] | None = None) -> int:
         app(arguments, prog_name="strider")
     except StriderError as error:
         for line in error.message.split("\n"):
-            print(f"strider: {printable(line)}", file=sys.stderr)
+            echo(f"strider: {line}", stream=sys.stderr)
         return int(error.exit_code)
     except (MemoryError, ImportError) as error:
-        print(f"strider: error: {in_words(error)}", file=sys.stderr)
+        echo(f"strider: error: {in_words(error)}", stream=sys.stderr)
         return int(ExitCode.CANNOT_RUN)
     except BrokenPipeError:
         return discard_output()
     except OSError as error:
         # Fallback for errors that no verb reports itself.
-        print(f"strider: {printable(in_words(error))}", file=sys.stderr)
+        echo(f"strider: {in_words(error)}", stream=sys.stderr)
         return int(ExitCode.CANNOT_RUN)
     except SystemExit as exit_:
         if isinstance(exit_.__context__, BrokenPipeError):  # click makes it an exit with 1
             return discard_output()
         if exit_.code == _INTERRUPTED:
-            print("strider: interrupted", file=sys.stderr)
+            echo("strider: interrupted", stream=sys.stderr)
             return int(ExitCode.CANNOT_RUN)
         return exit_.code if isinstance(exit_.code, int) else 0
     return 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from strider.cli.compare import FailOn, conclude, conditions, show_comparison
+from strider.cli.console import error_console
 from strider.cli.running import Prepared, RunOptions, in_child, prepare, present, tell_sizes
 from strider.cli.turns import (
     MINIMUM_ROUNDS,
@@ -88,13 +89,11 @@ def run_against(suite: Path, baseline: str, options: RunOptions, verdicts: Verdi
     Raises:
         StriderError: A suite is invalid, or the baseline is none.
     """
-    from rich.console import Console
-
     from strider.launch import interruptions
     from strider.suite.document import read
     from strider.suite.sizes import largest
 
-    console = Console(stderr=True)
+    console = error_console()
     base, known_s = _baseline(suite, baseline, options)
     other = prepare(read(suite), options, base.sizes if known_s is not None else None)
     if known_s is None and (base.sizes or other.sizes):

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from strider.cli.console import echo
 from strider.cli.options import StoreOption
 from strider.errors import StriderError
 from strider.text import printable
@@ -32,7 +33,7 @@ def cancel(
     if found is None:
         raise StriderError(f'there is no job "{job}" in {place}: check the name, or give --store')
     for line in told(found, end(found)):
-        print(line)
+        echo(line)
 
 
 def told(job: "Job", done: "Cancelled") -> list[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from strider.cli.console import echo, error_console
 from strider.cli.options import JsonOption, QuietOption
 from strider.errors import ExitCode
 
@@ -74,11 +75,9 @@ def _handle(leftover: "Leftover", *, dry_run: bool, force: bool, quiet: bool) ->
 
 def _remove(leftover: "Leftover", *, quiet: bool) -> "Removal":
     """Removes a folder; shows the progress on a terminal."""
-    from rich.console import Console
-
     from strider.launch import leftovers
 
-    console = Console(stderr=True)
+    console = error_console()
     if quiet or not console.is_terminal:
         return leftovers.clean(leftover)
     with console.status(f"{leftover.path}") as status:
@@ -90,8 +89,8 @@ def _remove(leftover: "Leftover", *, quiet: bool) -> "Removal":
 def _print(directory: Path, rows: "list[dict[str, Json]]") -> None:
     """Prints one line for each folder."""
     if not rows:
-        print(f"{directory}: no Strider folders found")
+        echo(f"{directory}: no Strider folders found")
     for row in rows:
         entries = f" ({row['removed_entries']:,} entries)" if row["removed_entries"] else ""
         reason = f": {row['reason']}" if row["reason"] else ""
-        print(f"{row['path']}: {row['action']}{entries}{reason}")
+        echo(f"{row['path']}: {row['action']}{entries}{reason}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from strider.cli.console import echo
 from strider.cli.options import JsonOption, LauncherOption, QuietOption, StoreOption
 from strider.errors import ExitCode, StriderError
 
@@ -191,9 +192,9 @@ def fail_if_met(found: "Comparison", wanted: list[FailOn]) -> None:
     """Exits with code 1 if a comparison meets a condition of --fail-on."""
     said = failures(found, wanted)
     if unjudged := _unjudged(found, wanted):
-        print(f"strider: note: {unjudged}", file=sys.stderr)
+        echo(f"strider: note: {unjudged}", stream=sys.stderr)
     for failure in said:
-        print(f"strider: {failure}", file=sys.stderr)
+        echo(f"strider: {failure}", stream=sys.stderr)
     if said:
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
 
@@ -237,7 +238,7 @@ def _print_chances(found: "Comparison") -> None:
     pairs = min(change.n for change in paired)
     spread = median(change.error * (change.n / 2) ** 0.5 for change in paired)
     for line in chances_text(Test(pairs, len(paired), found.threshold, "unproven"), spread):
-        print(f"strider: note: {line}", file=sys.stderr)
+        echo(f"strider: note: {line}", stream=sys.stderr)
 
 
 def _split(name: str) -> list[str]:
@@ -265,7 +266,7 @@ def _print(found: "Comparison", *, json: bool, page: Path | None) -> None:
     if page is not None:
         from strider.compare.page import write_html
 
-        print(f"page: {write_html(found, page)}", file=sys.stderr)
+        echo(f"page: {write_html(found, page)}", stream=sys.stderr)
 
 
 def failures(found: "Comparison", wanted: list[FailOn]) -> list[str]:

@@ -1,9 +1,15 @@
-"""The console for results: a terminal, a file or a pipe."""
+"""Prints to a terminal, a file or a pipe.
+
+What is printed may contain names and notes of other users: control characters in them are printed visibly, so
+that they neither command the terminal nor look like lines of Strider.
+"""
 
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO
+
+from strider.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -12,12 +18,45 @@ PIPE_WIDTH = 160
 """Table width in columns for files and pipes."""
 
 
+def echo(line: object = "", stream: TextIO | None = None) -> None:
+    """Prints one line; line breaks in it are printed visibly, like other control characters.
+
+    Args:
+        line: The line.
+        stream: Where to; None for stdout.
+    """
+    to = stream or sys.stdout
+    if to is not None:  # a closed stream
+        print(printable(str(line)), file=to, flush=to is sys.stderr)
+
+
 def output() -> "Console":
     """Returns the console for results."""
-    from rich.console import Console
-
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(width=None if has_width else PIPE_WIDTH)
+    return _console(width=None if has_width else PIPE_WIDTH)
+
+
+def error_console(*, quiet: bool = False) -> "Console":
+    """Returns the console for progress and errors."""
+    return _console(stderr=True, quiet=quiet)
+
+
+def _console(**options: Any) -> "Console":  # noqa: ANN401 - those of rich
+    """Returns a console that prints control characters of a text visibly."""
+    from collections.abc import Iterable
+
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+    class Printing(Console):
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterable[Segment]:
+            for segment in super().render(renderable, options):
+                text, style, control = segment
+                yield segment if control else Segment("\n".join(map(printable, text.split("\n"))), style)
+
+    return Printing(**options)
 
 
 def width() -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from strider.cli.console import echo, error_console
 from strider.cli.options import (
     ConfineOption,
     JsonOption,
@@ -191,10 +192,10 @@ def remove(
 
     removed = datasets.remove(target.expanduser().absolute(), name, force=force)
     for line in removed.kept:
-        print(f"not removed: {line}", file=sys.stderr)
+        echo(f"not removed: {line}", stream=sys.stderr)
     rest = ", the folder stays" if removed.kept else ""
     what = "entries" if removed.is_tree else "files"
-    print(f"data set {name}: {removed.files} {what} removed{rest}")
+    echo(f"data set {name}: {removed.files} {what} removed{rest}")
     if removed.kept:
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
 
@@ -224,17 +225,15 @@ def _read(findings: "Findings", options: "RunOptions", interface: str, clients: 
 
 def _perform(text: str, options: "RunOptions", adjust: "Callable[[Suite], Suite] | None" = None) -> "Outcome":
     """Runs a suite without a table and a report, and prints its errors."""
-    from rich.console import Console
-
     from strider.cli.running import display_of, perform, prepare
     from strider.launch import interruptions
     from strider.suite.document import parse
 
-    console = Console(stderr=True)
+    console = error_console()
     prepared = prepare(parse(text, "strider data"), options, adjust=adjust)
     display = display_of(prepared, options, console)
     with interruptions() as interrupted:
-        outcome = perform(prepared, display, console, interrupted, Console(stderr=True, quiet=True))
+        outcome = perform(prepared, display, console, interrupted, error_console(quiet=True))
         interrupted.settle(int(outcome.exit_code))
     return outcome
 
@@ -262,9 +261,9 @@ def _report(findings: "Findings", outcome: "Outcome | None", json: bool) -> None
         sys.stdout.write(to_json(document))
     else:
         for line in findings.problems:
-            print(f"error: {line}", file=sys.stderr)
+            echo(f"error: {line}", stream=sys.stderr)
         result = "all right" if is_right else f"{wrong} errors" if wrong else "not verified"
-        print(
+        echo(
             f"data set {marker.name}: {result}: {format_bytes(right)} of "
             f"{format_bytes(marker.total_bytes)} read and compared, {_contents(marker)}"
         )
@@ -292,16 +291,16 @@ def _print(target: Path, rows: "list[dict[str, Json]]") -> None:
     from strider.units import format_bytes
 
     if not rows:
-        print(f"{target}: no data sets")
+        echo(f"{target}: no data sets")
     for row in rows:
         if row["state"] == "unreadable":
-            print(f"{row['name']}: {row['reason']}")
+            echo(f"{row['name']}: {row['reason']}")
             continue
         state = f"{row['state']} {row['active']}".strip()
         shape = row["pattern"] or (f"tree {row['tree']}" if row["tree"] else "")
         writer = f"{shape}, {row['clients']} clients, " if shape and row["clients"] else ""
         directories = f"{row['directories']} directories, " if row["tree"] else ""
-        print(
+        echo(
             f"{row['name']}: {state}, {directories}{row['files']} files, {format_bytes(row['bytes'])}, "
             f"generation {row['generation']}, {writer}{row['owner']}@{row['host']}, {row['at']}, "
             f"run {row['run']}"

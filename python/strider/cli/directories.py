@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
+from strider.cli.console import echo, error_console
 from strider.cli.probing import probe
 from strider.cli.quick import budget_seconds
 from strider.cli.running import RunOptions, prepare
@@ -63,22 +64,20 @@ def compare_measured(names: Sequence[str], options: RunOptions, wishes: Wishes) 
     Raises:
         StriderError: A directory cannot be measured.
     """
-    from rich.console import Console
-
     from strider.launch import interruptions
 
     began, seconds = time.monotonic(), budget_seconds(wishes.budget, LEAST_BUDGET_S)
     places = _places(names)
     if _is_one_in_memory(places):
         _refuse(names, places, options, wishes)
-    console = Console(stderr=True, quiet=options.quiet)
+    console = error_console(quiet=options.quiet)
     sides, pairs = _sides(names, places, options, seconds - (time.monotonic() - began), console)
     until = began + seconds - _END_S
     with interruptions() as interrupted:
         ended = run_in_turns(
-            sides, _course(sides, pairs, until), options, console, interrupted, Console(quiet=True)
+            sides, _course(sides, pairs, until), options, console, interrupted, error_console(quiet=True)
         )
-    errors = Console(stderr=True)
+    errors = error_console()
     tell(errors, again(sides, ended, "pairs", max(ended.rounds, pairs)))
     if ended.rounds < MINIMUM_ROUNDS:
         if not options.json:
@@ -122,8 +121,8 @@ def _refuse(names: Sequence[str], places: "Sequence[Place]", options: RunOptions
 
         sys.stdout.write(to_json({"sentence": sentence, "comparison": None}))
     else:
-        print(sentence)
-        print(f"strider quick {names[storage]} and strider quick {names[memory]} measure each.")
+        echo(sentence)
+        echo(f"strider quick {names[storage]} and strider quick {names[memory]} measure each.")
     raise typer.Exit(int(ExitCode.CHECK_FAILED if wishes.fail_on else ExitCode.OK))
 
 
@@ -216,11 +215,11 @@ def _conclude(
         sys.stdout.write(to_json(document))
     else:
         for line in lines(found, f"{found.pairs} pairs, {took_s:.0f} s"):
-            print(line)
+            echo(line)
     if wishes.page is not None:
         from strider.compare.page import write_html
 
-        print(f"page: {write_html(found.comparison, wishes.page)}", file=sys.stderr)
+        echo(f"page: {write_html(found.comparison, wishes.page)}", stream=sys.stderr)
     if ended.exit_code != ExitCode.OK:
         raise typer.Exit(int(ended.exit_code))
     fail_if_met(found.comparison, wishes.fail_on)

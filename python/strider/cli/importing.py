@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from strider.cli.console import echo
 from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def write_suite(imported: "Imported", output: Path | None) -> None:
 def print_notes(imported: "Imported") -> None:
     """Prints differences from the other benchmark on stderr."""
     for note in imported.notes:
-        print(f"strider: note: {note}", file=sys.stderr)
+        echo(f"strider: note: {note}", stream=sys.stderr)
 
 
 def _tasks_per_node(tasks: int, environment: Mapping[str, str]) -> int | None:

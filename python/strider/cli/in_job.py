@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from strider.cli.console import echo
 from strider.errors import ExitCode, StriderError
 from strider.text import shortened
 
@@ -42,7 +43,7 @@ def run_in_job(folder: Path, file: Path, options: "RunOptions") -> None:
 
     job = read(folder.absolute())
     if job.is_cancelled:
-        print(f"job {job.id} is cancelled: nothing is measured")
+        echo(f"job {job.id} is cancelled: nothing is measured")
         return
     limit = _limit(job, file, options)
     with interrupted_on_request(job):
@@ -170,7 +171,7 @@ def _withdraw_rest(job: "Job", limit: _Limit) -> None:
     try:
         cancel_rest(job, part)
     except StriderError as error:
-        print(f"note: {error.message}: further jobs end by themselves", file=sys.stderr)
+        echo(f"note: {error.message}: further jobs end by themselves", stream=sys.stderr)
 
 
 def _part(job: "Job") -> int:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from strider import signals
+from strider.cli.console import echo
 from strider.cli.options import JsonOption, QuietOption
-from strider.errors import ExitCode
+from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
-    from strider.lab import Record
+    from strider.lab import Record, System
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="System to start, from strider lab list.")]
 AtOption = Annotated[
@@ -37,15 +38,14 @@ lab = typer.Typer(
 @lab.command("list")
 def list_(at: AtOption = None, json: JsonOption = False) -> None:
     """List the systems of the lab: running, ready to start, or which packages are missing."""
-    from strider.lab import SYSTEMS, folder_of, state_of
+    from strider.lab import SYSTEMS
 
     rows: list[dict[str, Any]] = [
         {
             "name": system.name,
             "doc": system.doc,
-            "state": state_of(folder_of(system, at)),
             "missing_packages": system.missing_packages(),
-            "obstacle": system.obstacle(),
+            **_state(system, at),
         }
         for system in SYSTEMS.values()
     ]
@@ -62,6 +62,16 @@ def list_(at: AtOption = None, json: JsonOption = False) -> None:
         lacks = row["obstacle"] or (f"lacks Debian packages: {' '.join(missing)}" if missing else "")
         table.add_row(row["name"], row["state"], row["doc"] + (f"\n→ {lacks}" if lacks else ""))
     output().print(table)
+
+
+def _state(system: "System", at: Path | None) -> dict[str, str]:
+    """The state of a system, and what keeps it from being started; a folder of others is no lab of ours."""
+    from strider.lab import folder_of, state_of
+
+    try:
+        return {"state": state_of(folder_of(system, at)), "obstacle": system.obstacle()}
+    except StriderError as error:
+        return {"state": "down", "obstacle": error.message}
 
 
 @lab.command()
@@ -114,7 +124,7 @@ def status(name: NameArgument, at: AtOption = None, json: JsonOption = False) ->
     if json:
         _print_json({"state": state, "record": record.model_dump(mode="json") if record else None})
     else:
-        print(f"{name} is {state} ({folder})")
+        echo(f"{name} is {state} ({folder})")
         if record and state == "up":
             _print_use(record, folder)
     if state != "up":
@@ -134,16 +144,16 @@ def _signals_interrupt() -> Iterator[None]:
 
 def _print_use(record: "Record", folder: Path) -> None:
     for endpoint in record.endpoints:
-        print(f"{record.system} {endpoint.name}" + (f": {endpoint.remark}" if endpoint.remark else ""))
+        echo(f"{record.system} {endpoint.name}" + (f": {endpoint.remark}" if endpoint.remark else ""))
         if endpoint.mount:
-            print(f"  mounted at {endpoint.mount}")
-        print(f"  native: {', '.join(f'{key} {value}' for key, value in endpoint.native.items())}")
+            echo(f"  mounted at {endpoint.mount}")
+        echo(f"  native: {', '.join(f'{key} {value}' for key, value in endpoint.native.items())}")
     if record.enter:
-        print(
+        echo(
             "native addresses are in a separate network namespace: prefix commands with "
             f"{shlex.join(record.enter)}"
         )
-    print(f"to stop: strider lab down {record.system} --at {shlex.quote(str(folder.parent))}")
+    echo(f"to stop: strider lab down {record.system} --at {shlex.quote(str(folder.parent))}")
 
 
 def _print_json(value: object) -> None:
@@ -153,7 +163,8 @@ def _print_json(value: object) -> None:
 
 
 def _say(line: str) -> None:
-    print(f"strider: {line}", file=sys.stderr, flush=True)
+    for each in line.split("\n"):
+        echo(f"strider: {each}", stream=sys.stderr)
 
 
 def _say_nothing(_: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from strider.cli import plain_table
-from strider.cli.console import has_colours, width
+from strider.cli.console import echo, has_colours, width
 from strider.cli.options import JsonOption, StoreOption
 from strider.listing.summary import SEARCHED
 from strider.text import printable
@@ -62,9 +62,9 @@ def list_(
     elif runs:
         _print_table(runs)
     elif names:
-        print(f"no run in {folder} has {' '.join(words or [])} in its {SEARCHED}", file=sys.stderr)
+        echo(f"no run in {folder} has {' '.join(words or [])} in its {SEARCHED}", stream=sys.stderr)
     else:
-        print(f"no runs in {folder}: measure one with strider quick DIR", file=sys.stderr)
+        echo(f"no runs in {folder}: measure one with strider quick DIR", stream=sys.stderr)
 
 
 def _read(directory: Path) -> "RunSummary":
@@ -101,7 +101,7 @@ def _print_table(runs: "list[RunSummary]") -> None:
     sys.stdout.write("\n".join([*lines, ""]))
     for run in runs:
         if run.damage:
-            print(f"strider: {run.run}: {printable(run.damage)}", file=sys.stderr)
+            echo(f"strider: {run.run}: {run.damage}", stream=sys.stderr)
 
 
 def _cells(run: "RunSummary") -> tuple[str, ...]:

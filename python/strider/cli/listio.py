@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from strider.cli.console import echo
 from strider.cli.options import JsonOption
 from strider.errors import ExitCode, StriderError
 
@@ -171,11 +172,11 @@ def serve(
     if volume.server_bytes_per_s:
         how += f", each server limited to {format_bytes_rounded(volume.server_bytes_per_s)}/s"
     where = f" on {len(named)} host{'s' if len(named) > 1 else ''}" if named else ""
-    print(f"{directory}: {len(volume.servers)} servers running{where} ({how})")
-    print(f'to measure: strider run noncontig-2003 --target {shown}, or any suite with interface = "listio"')
-    print(f"to stop: strider listio stop {shown}")
+    echo(f"{directory}: {len(volume.servers)} servers running{where} ({how})")
+    echo(f'to measure: strider run noncontig-2003 --target {shown}, or any suite with interface = "listio"')
+    echo(f"to stop: strider listio stop {shown}")
     for number in options.replace:
-        print(f"server {number} begins empty: copy its data with strider listio scrub {shown}")
+        echo(f"server {number} begins empty: copy its data with strider listio scrub {shown}")
     _advise_check(directory)
 
 
@@ -198,7 +199,7 @@ def stop(directory: DirectoryArgument, json: JsonOption = False) -> None:
             if dead and count
             else ""
         )
-        print(f"{directory}: {stopped}{before}")
+        echo(f"{directory}: {stopped}{before}")
 
 
 @listio.command()
@@ -228,9 +229,9 @@ def mount(
     _require_started(volume)
     start(engines.find(), volume, directory, MountOptions(caches=cache, allows_others=allow_other))
     shown = shlex.quote(str(directory))
-    print(f"{volume} is mounted on {directory}")
-    print(f"to measure: strider quick {shown}")
-    print(f"to unmount: strider listio unmount {shown}")
+    echo(f"{volume} is mounted on {directory}")
+    echo(f"to measure: strider quick {shown}")
+    echo(f"to unmount: strider listio unmount {shown}")
 
 
 @listio.command()
@@ -241,7 +242,7 @@ def unmount(
     from strider.listio import unmount as end
 
     end(directory)
-    print(f"{directory} is unmounted")
+    echo(f"{directory} is unmounted")
 
 
 @listio.command()
@@ -273,7 +274,7 @@ def env(
         _print_json(variables)
         return
     for name, value in variables.items():
-        print(f"{name}={value}")
+        echo(f"{name}={value}")
 
 
 @listio.command()
@@ -303,16 +304,16 @@ def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
         head["transport"] = volume.transport
         _print_json({**head, "strip_bytes": volume.strip_bytes, "servers": servers})
     else:
-        print(
+        echo(
             f"{directory} is {state}" + (f": start it with strider listio serve {directory}" if down else "")
         )
         if servers:
             _print_status(servers)
         for problem in problems(servers):
-            print(f"{problem}: {restart_commands(directory, silent_of(servers))}")
+            echo(f"{problem}: {restart_commands(directory, silent_of(servers))}")
         for server in servers:
             if server["out"] and server["answers"]:
-                print(f"server {server['server']} {out_text(directory)}")
+                echo(f"server {server['server']} {out_text(directory)}")
         _advise_check(directory)
     if state != "up":
         raise typer.Exit(int(ExitCode.CANNOT_RUN))
@@ -365,7 +366,7 @@ def check(
         _print_json(found)
     else:
         if remove_run is not None:
-            print(f"{remove_run}: {names_removed} files and directories removed")
+            echo(f"{remove_run}: {names_removed} files and directories removed")
         _print_check(directory, found)
     if not is_clean:
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
@@ -406,14 +407,14 @@ def scrub(
     else:
         verified, elapsed_s = found["verified"], found["elapsed_s"]
         amount = format_bytes_rounded(verified["bytes"])
-        print(f"{verified['files']} data files, {amount} verified in {elapsed_s:.1f} s")
+        echo(f"{verified['files']} data files, {amount} verified in {elapsed_s:.1f} s")
         for filled in found["filled"]:
-            print(filled_text(filled))
+            echo(filled_text(filled))
         for finding in findings:
             state = "repaired from the other copy" if finding["repaired"] else "damaged"
-            print(f"{state}: {damage_text(finding)}")
+            echo(f"{state}: {damage_text(finding)}")
         if not findings:
-            print("no damage found")
+            echo("no damage found")
     is_well = all(finding["repaired"] for finding in findings)
     if not is_well or any(filled["reason"] for filled in found["filled"]):
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
@@ -459,25 +460,25 @@ def _print_check(directory: Path, found: dict[str, Any]) -> None:
 
     command = f"strider listio check {shlex.quote(str(directory))}"
     names = f"{found['files']} files in {found['directories']} directories"
-    print(f"{names}, {found['data_files']} data files, {format_bytes_rounded(found['bytes'])}")
+    echo(f"{names}, {found['data_files']} data files, {format_bytes_rounded(found['bytes'])}")
     for line in found["repairs"]:
-        print(f"repair: {line}")
+        echo(f"repair: {line}")
     for problem in found["problems"]:
-        print(f"damaged: {problem}")
+        echo(f"damaged: {problem}")
     for server in found["out"]:
-        print(f"not checked: server {server} {out_text(directory)}")
+        echo(f"not checked: server {server} {out_text(directory)}")
     if found["set_aside"]:
-        print(f"{found['set_aside']} damaged entries are in {directory}/server-0/set-aside")
+        echo(f"{found['set_aside']} damaged entries are in {directory}/server-0/set-aside")
     if found["orphans"]:
         outcome = f"found: remove them with {command} --remove-orphans"
         if found["removed"]:
             outcome = "removed"
         elif found["kept_because"]:
             outcome = f"kept: {found['kept_because']}"
-        print(f"{len(found['orphans'])} orphaned data files {outcome}")
+        echo(f"{len(found['orphans'])} orphaned data files {outcome}")
     for left in found["runs"]:
         remedy = f"{command} --remove-run {left['run']}"
-        print(f"a killed run left {left['names']} files or trees: remove them with {remedy}")
+        echo(f"a killed run left {left['names']} files or trees: remove them with {remedy}")
 
 
 def _figure_format(file: Path) -> "FigureFormat":
@@ -541,7 +542,7 @@ def _advise_check(directory: Path) -> None:
     from strider.listio import is_check_advised
 
     if is_check_advised(directory):
-        print(
+        echo(
             "servers ended without strider listio stop and may have left data of no file: check with "
             f"strider listio check {shlex.quote(str(directory))}"
         )
@@ -591,7 +592,7 @@ def _print_fits(fits: list[dict[str, Any]]) -> None:
     output().print(table)
     for fit in fits:
         if fit["problem"]:
-            print(f"{fit['domain']}: not available on this machine: {fit['problem']}")
+            echo(f"{fit['domain']}: not available on this machine: {fit['problem']}")
 
 
 def _print_json(value: object) -> None:

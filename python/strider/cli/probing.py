@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from strider.cli.console import error_console
 from strider.cli.running import RunOptions, perform, prepare
 from strider.errors import ExitCode, StriderError
 from strider.units import format_bytes
@@ -142,8 +143,6 @@ def reach(place: "Place", options: RunOptions) -> "Place":
 
 def measured(document: "Document", options: RunOptions) -> "tuple[Run, float]":
     """A run without output, and the time that it took."""
-    from rich.console import Console
-
     from strider import store as runs
     from strider.cli.running import display_of
     from strider.launch import interruptions
@@ -151,7 +150,7 @@ def measured(document: "Document", options: RunOptions) -> "tuple[Run, float]":
 
     began = time.monotonic()
     with temporary_folder() as folder:
-        silent = Console(quiet=True)
+        silent = error_console(quiet=True)
         places = replace(options.places, is_exact=False) if options.places else None
         own = replace(options, store=folder, quiet=True, places=places, per_rank=None)
         prepared = prepare(document, own)

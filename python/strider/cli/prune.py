@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from strider.cli.console import echo
 from strider.cli.options import StoreOption
 from strider.errors import StriderError
 
@@ -65,26 +66,26 @@ def prune(
     old = runs[: max(0, len(runs) - (keep or 0))]
     chosen = [run for run in old if run.condition in wanted and _is_removable(run, age_s, labelled=labelled)]
     for run in chosen:
-        sys.stdout.write(f"{run.run}: {run.shown_status}, {run.target or 'target unknown'}\n")
+        echo(f"{run.run}: {run.shown_status}, {run.target or 'target unknown'}")
     if not chosen:
-        print("no run meets the conditions")
+        echo("no run meets the conditions")
     elif dry_run:
-        print(f"would remove {_count(chosen)} of {len(runs)}")
+        echo(f"would remove {_count(chosen)} of {len(runs)}")
     elif yes or _confirmed(chosen):
         for run in chosen:
             left = left_by(run.directory)
             remove_run(run.directory)
             tell_data_sets(left)
-        print(f"removed {_count(chosen)} of {len(runs)}")
+        echo(f"removed {_count(chosen)} of {len(runs)}")
     else:
-        print("nothing was removed")
+        echo("nothing was removed")
 
 
 def tell_data_sets(left: "Sequence[tuple[str, Path]]") -> None:
     """Prints the data sets that a removed run wrote, with the command that removes each."""
     for name, target in left:
         command = f"strider data remove {name} --target {shlex.quote(str(target))}"
-        sys.stdout.write(f"data set {name} stays in {target}: {command}\n")
+        echo(f"data set {name} stays in {target}: {command}")
 
 
 def _is_removable(run: "RunSummary", age_s: float, *, labelled: bool) -> bool:

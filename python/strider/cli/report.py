@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from strider.cli.console import echo
 from strider.cli.options import LATEST, StoreOption
 from strider.errors import StriderError
 
@@ -57,7 +58,7 @@ def report(
     folder = store_of(store)
     loaded = [stored.load(stored.resolve(folder, name)) for name in runs or [LATEST]]
     views = views_of(loaded)
-    print(write_views(views, output or loaded[0].directory / "report.html"))
+    echo(write_views(views, output or loaded[0].directory / "report.html"))
     if figures is not None:
         _say(write_figures(views, figures, formats), figures, "figures")
     if tables is not None:
@@ -75,4 +76,4 @@ def _formats(text: str) -> "list[FigureFormat]":
 
 
 def _say(files: list[Path], folder: Path, what: str) -> None:
-    print(f"{folder}: {len(files)} files of {what}" if files else f"{folder}: the report has no {what}")
+    echo(f"{folder}: {len(files)} files of {what}" if files else f"{folder}: the report has no {what}")

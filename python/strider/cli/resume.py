@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from strider.cli.console import echo, error_console
 from strider.cli.options import (
     LATEST,
     BindOption,
@@ -119,21 +120,19 @@ def resume_directory(
     Raises:
         StriderError: The run cannot be resumed.
     """
-    from rich.console import Console
-
     from strider.cli.running import RunOptions, conduct, tell_sizes
     from strider.launch.launchers import Places
     from strider.launch.ownership import require_own
     from strider.launch.resume import claimed
 
     require_own(directory)
-    console = Console(stderr=True)
+    console = error_console()
     with claimed(directory, is_over=is_over):
         prepared = _prepared(
             directory, typed_s, places or Places(), confine, within, anyway=anyway, is_over=is_over
         )
         if prepared is None:
-            print(f"{directory.run} is complete: nothing is missing")
+            echo(f"{directory.run} is complete: nothing is missing")
             return
         tell_sizes([_told(prepared.resumption)] if prepared.resumption else [], console)
         conduct(prepared, RunOptions(quiet=quiet, json=json))

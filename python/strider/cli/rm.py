@@ -1,10 +1,10 @@
 """`strider rm`: removes runs from the store."""
 
-import sys
 from typing import Annotated
 
 import typer
 
+from strider.cli.console import echo
 from strider.cli.options import StoreOption
 
 
@@ -41,5 +41,5 @@ def rm(
         left = left_by(directory)
         if not dry_run:
             remove_run(directory, force=force)
-        sys.stdout.write(f"{'would remove' if dry_run else 'removed'} {directory}\n")
+        echo(f"{'would remove' if dry_run else 'removed'} {directory}")
         tell_data_sets(left)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from strider import signals
+from strider.cli.console import echo, error_console
 from strider.errors import ExitCode, StriderError, in_words
 
 if TYPE_CHECKING:
@@ -285,10 +286,8 @@ def run_document(
     Raises:
         StriderError: The suite is invalid, or the run cannot be started.
     """
-    from rich.console import Console
-
     # Progress and notes go to stderr, so that stdout contains only results.
-    console = Console(stderr=True)
+    console = error_console()
     prepared = prepare(document, options, manifests=manifests)
     tell_sizes(prepared.chosen, console)
     conduct(prepared, options, render, is_brief)
@@ -298,14 +297,12 @@ def conduct(
     prepared: Prepared, options: RunOptions, render: "Render | None" = None, is_brief: bool = False
 ) -> NoReturn:
     """Runs a prepared suite, prints its results and exits with the run's exit code; see `run_document`."""
-    from rich.console import Console
-
     from strider.launch import interruptions
 
-    console = Console(stderr=True)
+    console = error_console()
     display = display_of(prepared, options, console)
     with interruptions() as interrupted:
-        notes = Console(stderr=True, quiet=True) if is_brief else None
+        notes = error_console(quiet=True) if is_brief else None
         outcome = perform(prepared, display, console, interrupted, notes)
         complete = in_child(outcome, partial(present, outcome, options, render), interrupted)
         if not is_brief:
@@ -496,7 +493,8 @@ def _child(present: Callable[[], bool]) -> NoReturn:
 
 
 def _warn(line: str) -> None:
-    print(f"strider: {line}", file=sys.stderr)
+    for each in line.split("\n"):
+        echo(f"strider: {each}", stream=sys.stderr)
 
 
 def _print_results(run: "Run", outcome: "Outcome", options: RunOptions, render: "Render | None") -> None:
@@ -514,7 +512,7 @@ def _print_results(run: "Run", outcome: "Outcome", options: RunOptions, render: 
         sys.stdout.write(to_json({**head, **exit_code, **document_of(results, ["", "limits"])}))
     elif render:
         for line in render(run):
-            print(line)
+            echo(line)
     else:
         from strider.cli.console import output
 

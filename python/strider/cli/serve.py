@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from strider.cli.console import echo
 from strider.cli.options import ConfineOption, StoreOption
 
 
@@ -67,4 +68,4 @@ def serve(
     found = Engine(engines.find().path.resolve(), ENGINE_DEADLINE_S)
     places = listed(allow_place or [], Vocabulary.of(found.description))
     site = Site(found, store_of(store).absolute(), allowed_directories(allow), wish_of(confine), places)
-    server.serve(site, socket or port, lambda line: print(f"strider: {line}", file=sys.stderr, flush=True))
+    server.serve(site, socket or port, lambda line: echo(f"strider: {line}", stream=sys.stderr))

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from strider.cli.console import echo
 from strider.errors import ExitCode, StriderError
 
 SCRIPT = Path(__file__).resolve().parents[3] / "tools" / "setup.sh"
@@ -39,6 +40,6 @@ def setup(
     interfaces = Engine(Path(done.stdout.strip())).description.interfaces
     for interface in (interface for interface in interfaces if interface.name in names):
         state = "works" if interface.available else interface.unavailable_reason
-        print(f"interface {interface.name}: {state}")
+        echo(f"interface {interface.name}: {state}")
     if any(not interface.available for interface in interfaces if interface.name in names):
         raise typer.Exit(int(ExitCode.CANNOT_RUN))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from strider.cli.console import echo
 from strider.cli.options import BindOption, ClientsOption, SetOption, StoreOption, TargetOption
 from strider.errors import ExitCode, StriderError
 
@@ -160,10 +161,10 @@ def submit(
     job = submit_order(order, place, _edit if edit else None)
     count = len(job.record.numbers)
     numbers = ", ".join(job.record.numbers)
-    print(f"submitted job {job.id}: {options.executor} {numbers}, run {job.record.run}")
+    echo(f"submitted job {job.id}: {options.executor} {numbers}, run {job.record.run}")
     if count > 1:
-        print(f"{count} jobs resume one another; those not needed are withdrawn at the end")
-    print(f"follow it: strider watch {job.id}; end it: strider cancel {job.id}")
+        echo(f"{count} jobs resume one another; those not needed are withdrawn at the end")
+    echo(f"follow it: strider watch {job.id}; end it: strider cancel {job.id}")
 
 
 def _options(

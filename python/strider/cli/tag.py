@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from strider.cli.console import echo
 from strider.cli.options import StoreOption
 
 _RUN = typer.Argument(metavar="RUN", help="Run id, unique prefix of one, or run directory; or latest.")
@@ -35,7 +36,7 @@ def tag(
             else:
                 words[name] = None
         labels = write_labels(directory, " ".join(words), labels.note)
-    print(f"{directory.name}: {', '.join(labels.tags) or 'no tags'}")
+    echo(f"{directory.name}: {', '.join(labels.tags) or 'no tags'}")
 
 
 def note(
@@ -56,7 +57,7 @@ def note(
     labels = read_labels(directory)
     if text is not None:
         labels = write_labels(directory, " ".join(labels.tags), text)
-    print(labels.note or f"{directory.name}: no note")
+    echo(labels.note or f"{directory.name}: no note")
 
 
 def _directory(store: Path | None, run: str) -> Path:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
+from strider.cli.console import error_console
 from strider.cli.running import Prepared, RunOptions, in_child, prepare, present, tell_sizes
 from strider.cli.turns import MINIMUM_ROUNDS, Course, Ended, Side, run_in_turns, tell
 from strider.errors import ExitCode, StriderError
@@ -37,12 +38,10 @@ def run_targets(suite: Path, targets: Sequence[str], options: RunOptions) -> NoR
     Raises:
         StriderError: The suite is invalid, or a target cannot be measured.
     """
-    from rich.console import Console
-
     from strider.launch import interruptions
     from strider.suite.document import read
 
-    console, document = Console(stderr=True), read(suite)
+    console, document = error_console(), read(suite)
     sides, rounds = _sides(document, targets, options)
     tell_sizes(sides[0].prepared.chosen, console)
     tell(console, f"{rounds} rounds of {len(targets)} targets: {', '.join(targets)}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from strider.cli.console import error_console
 from strider.cli.running import Prepared, RunOptions, display_of, perform
 from strider.errors import ExitCode
 from strider.units import format_seconds
@@ -80,8 +81,6 @@ def run_in_turns(
         interrupted: Signals received.
         notes: Receives the notes of the first round; None for the console.
     """
-    from rich.console import Console
-
     started, complete = time.monotonic(), 0
     while complete < (total := course.total(complete, time.monotonic() - started)):
         for side in course.order(complete + 1):
@@ -95,7 +94,7 @@ def run_in_turns(
             side.done.append(outcome.directory.path)
             if interrupted.received or not goes_on:
                 return Ended(ExitCode.CHECK_FAILED, min(len(one.done) for one in sides))
-        notes = Console(stderr=True, quiet=True)  # those of the first round hold for all
+        notes = error_console(quiet=True)  # those of the first round hold for all
         complete += 1
     return Ended(ExitCode.OK, complete)
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from strider.cli.console import echo, error_console
 from strider.cli.options import LATEST, QuietOption, StoreOption
 from strider.errors import ExitCode, StriderError
 from strider.text import printable
@@ -39,13 +40,11 @@ def watch(
     not measure what is missing. With --once, it is 0 until the job has ended. Also follows a run that was
     started without a job.
     """
-    from rich.console import Console
-
     from strider.jobs import find
     from strider.listing.names import store_of
 
     place = store_of(store).absolute()
-    console = Console(stderr=True)
+    console = error_console()
     found = find(place, job)
     if found is None:
         from strider.store import resolve
@@ -55,7 +54,7 @@ def watch(
         from strider.jobs import condition
 
         now = condition(found)
-        print(sentence(found, now))
+        echo(sentence(found, now))
         raise typer.Exit(_exit_code(found) if now.is_over else int(ExitCode.OK))
     raise typer.Exit(_follow_job(found, console, quiet=quiet))
 

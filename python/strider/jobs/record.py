@@ -14,6 +14,7 @@ from pydantic import AwareDatetime, BaseModel, Field, ValidationError, field_val
 
 from strider.errors import StriderError
 from strider.jobs.options import JobOptions
+from strider.own_files import read_own
 from strider.processes import Process
 from strider.text_file import open_below, write_whole
 
@@ -25,7 +26,6 @@ CANCELLED = "cancelled"
 _OUTPUT_BYTES = 1 << 14
 _ERROR = re.compile(r"^strider: |\berror\b", re.IGNORECASE)
 """Lines of an error: of Strider, or of a scheduler or launcher."""
-_RECORD_BYTES = 1 << 20
 _ID = re.compile(r"[0-9a-f]{12}")
 _RUN_ID = re.compile(r"[0-9]{4}(-[0-9]{2}){2}-[0-9]{6}-[A-Za-z0-9][A-Za-z0-9._+-]{0,63}-[a-z0-9]{4}")
 _NUMBERS = {
@@ -189,16 +189,13 @@ def read(folder: Path) -> Job:
     """
     try:
         is_own = _is_own_folder(folder.lstat())
-        with open_below(folder, RECORD) as file:
-            is_own = is_own and os.fstat(file.fileno()).st_uid == os.geteuid()
-            content = file.read(_RECORD_BYTES + 1) if is_own else b""
     except OSError as error:
-        why = error.strerror or f"{RECORD} is no regular file"
-        raise StriderError(f"{folder} is not the folder of a job: {why}") from error
+        raise StriderError(f"{folder} is not the folder of a job: {error.strerror}") from error
     if not is_own:
         raise StriderError(f"{folder} is not a job of yours: use the user that submitted it")
-    if len(content) > _RECORD_BYTES:
-        raise StriderError(f"{folder / RECORD} is larger than {_RECORD_BYTES} bytes: submit the suite again")
+    content = read_own(folder / RECORD)
+    if content is None:
+        raise StriderError(f"{folder} is not the folder of a job: it has no {RECORD}")
     try:
         return Job(folder, Record.model_validate_json(content))
     except ValidationError as error:

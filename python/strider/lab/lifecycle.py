@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import shutil
-import stat
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -17,6 +16,7 @@ from strider.lab.processes import GRACE_S, in_networks, marked, working_in
 from strider.lab.record import FILE, Record, read
 from strider.lab.site import Site
 from strider.lab.system import System
+from strider.own_files import require_own_folder
 from strider.processes import Process, boot_id, is_alive, stop
 
 State = Literal["up", "down", "incomplete"]
@@ -89,8 +89,10 @@ def down(folder: Path, say: Callable[[str], None]) -> None:
     """Stops all processes of a lab, unmounts, and removes its files, also after a crash.
 
     Raises:
-        StriderError: Something could not be stopped or unmounted; it is named, and no file was removed.
+        StriderError: Something could not be stopped or unmounted, or other users can write to the folder; it
+            is named, and no file was removed.
     """
+    require_own_folder(folder)
     record = read(folder)
     # While their namespaces are mounted: afterwards nothing shows whose these processes are.
     networks = mounts.namespaces(record.namespaces if record else [])
@@ -157,14 +159,11 @@ def _make(folder: Path) -> None:
     try:
         folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         folder.mkdir(exist_ok=True)
-        folder.chmod(0o755)
-        status = folder.parent.stat()
+        if folder.stat().st_uid == os.geteuid():
+            folder.chmod(0o755)
     except OSError as error:
         raise StriderError(f"cannot create {folder}: {error.strerror}", ExitCode.CANNOT_RUN) from error
-    others_own = status.st_uid not in (0, os.geteuid()) or folder.stat().st_uid != os.geteuid()
-    others_write = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
-    if others_own or others_write or folder.is_symlink():
-        raise StriderError(f"{folder}: other users can write to it: choose another folder (--at)")
+    require_own_folder(folder)
 
 
 def _remove(folder: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from strider.errors import ExitCode, StriderError
+from strider.own_files import read_own
 from strider.processes import Process
 
 FILE = "lab.json"
@@ -89,19 +90,15 @@ def read(folder: Path) -> Record | None:
     """The record of a folder, None if there is none.
 
     Raises:
-        StriderError: The folder cannot be read, or what is there is not a lab's.
+        StriderError: The folder cannot be read, what is there is not a lab's, or another user can have
+            written it.
     """
-    try:
-        text = (folder / FILE).read_text(encoding="utf-8")
-    except FileNotFoundError:
+    text = read_own(folder / FILE)
+    if text is None:
         # A crash may have come before the first record got its name.
         if folder.is_dir() and not all(path.name.startswith(FILE) for path in folder.iterdir()):
-            raise StriderError(
-                f"{folder} contains files, but no Strider lab: choose another folder (--at)"
-            ) from None
+            raise StriderError(f"{folder} contains files, but no Strider lab: choose another folder (--at)")
         return None
-    except OSError as error:
-        raise StriderError(f"cannot read {folder / FILE}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     try:
         return Record.model_validate_json(text)
     except ValidationError as error:

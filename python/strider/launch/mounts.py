@@ -16,6 +16,7 @@ from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
 from strider.launch import folder
 from strider.launch.folder import Folder
+from strider.own_files import is_own_folder
 from strider.processes import identify
 from strider.suite import Plan
 
@@ -91,7 +92,8 @@ def process_words(plan: Plan, place: Path, mounts: Sequence[RunMount]) -> list[s
     """The options by which the engine records the counters of mounts and servers on this host."""
     found = [(process, 0) for one in mounts if (process := identify(one.process.pid, one.name))]
     for file in sorted(listio.volumes(plan, place)):
-        volume = listio.read_volume(file.parent) if file.name == listio.VOLUME_FILE else None
+        is_ours = file.name == listio.VOLUME_FILE and is_own_folder(file.parent)
+        volume = listio.read_volume(file.parent) if is_ours else None
         processes = listio.processes_of(file.parent) if volume else []
         if volume and len(processes) == len(volume.servers):
             ports = [int(address.rpartition(":")[2]) for address in volume.servers]

@@ -11,6 +11,7 @@ from strider.listio.servers import dead_servers, is_down
 from strider.listio.temporary import MOUNT, named_volume, transport_of, volume_above
 from strider.listio.tool import ask_volume
 from strider.listio.volume import VOLUME_FILE, choose_transport, read_volume
+from strider.own_files import is_own_folder
 from strider.suite import Plan
 
 
@@ -71,7 +72,8 @@ def require_servers(file: Path, engine: Engine, may_be_out: bool = False) -> Non
         StriderError: One does not respond; the message has a remedy.
     """
     directory = file.parent
-    if is_down(directory):
+    is_ours = is_own_folder(directory)
+    if is_ours and is_down(directory):
         raise StriderError(
             f"{directory} is stopped: start it with {serve_command(directory)}", ExitCode.CANNOT_RUN
         )
@@ -83,7 +85,8 @@ def require_servers(file: Path, engine: Engine, may_be_out: bool = False) -> Non
         which = f"server {numbers}" if len(silent) == 1 else f"servers {numbers}"
         verb = "does" if len(silent) == 1 else "do"
         raise StriderError(
-            f"{which} of {directory} {verb} not answer: {restart_commands(directory, silent)}",
+            f"{which} of {directory} {verb} not answer: "
+            + (restart_commands(directory, silent) if is_ours else "ask its owner to restart it"),
             ExitCode.CANNOT_RUN,
         )
     if out and not may_be_out:

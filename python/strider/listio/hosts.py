@@ -13,13 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, Queue
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from strider import ssh
 from strider.errors import ExitCode, StriderError
 from strider.listio.tool import ready_address
+from strider.own_files import read_own
 from strider.text_file import write_whole
 
 HOSTS_FILE = "listio-hosts.json"
@@ -44,6 +45,8 @@ class HostRecord(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    format: Literal["strider-listio-hosts"] = "strider-listio-hosts"
+    version: Literal[1] = 1
     program: str
     hosts: list[str]
 
@@ -96,14 +99,13 @@ def read_hosts(directory: Path) -> HostRecord | None:
     """Returns the hosts of a volume's running servers; None if there are none.
 
     Raises:
-        StriderError: The file cannot be read.
+        StriderError: The file cannot be read, or another user can have written it.
     """
     file = directory / HOSTS_FILE
+    content = read_own(file)
     try:
-        return HostRecord.model_validate_json(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValidationError) as error:
+        return None if content is None else HostRecord.model_validate_json(content)
+    except ValidationError as error:
         raise StriderError(f"cannot read {file}: {error}", ExitCode.CANNOT_RUN) from error
 
 

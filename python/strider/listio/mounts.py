@@ -13,6 +13,7 @@ from strider.errors import ExitCode, StriderError
 from strider.listio.servers import Lifetime
 from strider.listio.tool import READY, program
 from strider.listio.volume import VOLUME_FILE
+from strider.own_files import append_to, own_folder
 
 MOUNT = "strider-listio-mount"
 FILE_SYSTEM = "fuse.strider-listio"
@@ -94,7 +95,7 @@ def start_mount(
     """
     server = mount_program(engine)
     log = volume / "mount.log"
-    with log.open("a", encoding="utf-8") as messages:
+    with own_folder(volume) as folder, append_to(folder, log.name) as messages:
         start = messages.tell()
         child = subprocess.Popen(
             [str(server), str((volume / VOLUME_FILE).resolve()), str(directory.resolve()), *options.words()],

@@ -26,6 +26,7 @@ from strider.listio.volume import (
     new_secret,
     read_volume,
 )
+from strider.own_files import new_file, own_folder, read_own, require_own_folder
 from strider.processes import Process, boot_id
 from strider.text_file import write_whole
 
@@ -95,6 +96,8 @@ class ProcessRecord(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    format: Literal["strider-listio-servers"] = "strider-listio-servers"
+    version: Literal[1] = 1
     boot: str
     processes: list[Process]
     store: Store = "files"
@@ -145,6 +148,8 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
     """
     server = program(engine, SERVER)
     _make(directory)
+    if options.lifetime == "stop":
+        require_own_folder(directory)
     known = read_volume(directory)
     lost = tuple(dict.fromkeys(options.replace))
     _require_lost(directory, known, options, lost)
@@ -314,8 +319,9 @@ def stop(directory: Path) -> int:
         How many there were.
 
     Raises:
-        StriderError: One cannot be stopped.
+        StriderError: One cannot be stopped, or other users can write to the directory.
     """
+    require_own_folder(directory)
     _note_unclean_end(directory)
     alive = [process for process in processes_of(directory) if process_table.is_alive(process)]
     left = process_table.stop(alive, STOP_S)
@@ -335,12 +341,12 @@ def processes_of(directory: Path) -> list[Process]:
 
 def _process_record(directory: Path) -> ProcessRecord:
     """The record of the servers of a volume on this host; an empty one where there is none."""
-    try:
-        text = (directory / PROCESSES_FILE).read_text(encoding="utf-8")
-        return ProcessRecord.model_validate_json(text)
-    except FileNotFoundError:
+    content = read_own(directory / PROCESSES_FILE)
+    if content is None:
         return ProcessRecord(boot="", processes=[])
-    except (OSError, ValidationError) as error:
+    try:
+        return ProcessRecord.model_validate_json(content)
+    except ValidationError as error:
         raise StriderError(
             f"cannot read {directory / PROCESSES_FILE}: {error}", ExitCode.CANNOT_RUN
         ) from error
@@ -445,7 +451,7 @@ def _start(
     command: Sequence[str], log_file: Path, volume: Volume, options: ServerOptions
 ) -> subprocess.Popen[str]:
     until = "input-ends" if options.lifetime == "starter" else "signal"
-    with log_file.open("w", encoding="utf-8") as log:
+    with own_folder(log_file.parent) as folder, new_file(folder, log_file.name) as log:
         # Not interrupted by Ctrl-C in the terminal: the starting process stops it.
         child = subprocess.Popen(
             [*command, "--until", until],
@@ -505,7 +511,7 @@ def _last_lines(log: Path) -> str:
 
 def _identified(children: Mapping[int, subprocess.Popen[str]], directory: Path) -> dict[int, Process]:
     """The processes of servers, by number."""
-    found = {n: process_table.identify(child.pid, f"server {n}") for n, child in children.items()}
+    found = {n: process_table.of_program(child.pid, f"server {n}") for n, child in children.items()}
     alive = {number: process for number, process in found.items() if process}
     if len(alive) < len(children):
         raise StriderError(f"a server of {directory} exited after it became ready", ExitCode.CANNOT_RUN)

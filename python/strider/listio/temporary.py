@@ -1,6 +1,5 @@
 """A temporary volume for one run, in the run's folder in the target."""
 
-import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from strider.engine import Engine
 from strider.errors import StriderError
 from strider.listio.servers import ServerOptions, serve
 from strider.listio.volume import VOLUME_FILE
+from strider.own_files import is_owned
 from strider.suite import Plan, PlannedCase
 
 INTERFACE = "listio"
@@ -80,8 +80,7 @@ def _is_trusted(file: Path) -> bool:
         status = file.lstat()
     except OSError:
         return False
-    owned = status.st_uid in (os.geteuid(), 0) and not status.st_mode & stat.S_IWOTH
-    return owned and stat.S_ISREG(status.st_mode)
+    return is_owned(status) and not status.st_mode & stat.S_IWOTH and stat.S_ISREG(status.st_mode)
 
 
 def rate_wanted(plan: Plan) -> int:

@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from strider.errors import ExitCode, StriderError
+from strider.errors import StriderError
+from strider.own_files import read_own
 from strider.text_file import write_whole
 
 VOLUME_FILE = "listio-volume.json"
@@ -56,15 +57,12 @@ def read_volume(directory: Path) -> Volume | None:
     """The volume of a directory; None if it has none.
 
     Raises:
-        StriderError: The file cannot be read, or is none of a volume.
+        StriderError: The file cannot be read, is none of a volume, or another user can have written it.
     """
     file = directory / VOLUME_FILE
+    content = read_own(file)
     try:
-        return Volume.model_validate_json(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise StriderError(f"cannot read {file}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+        return None if content is None else Volume.model_validate_json(content)
     except ValidationError as error:
         raise StriderError(f"{file} is not a volume file: {error.errors()[0]['msg']}") from error
 

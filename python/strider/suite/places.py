@@ -5,7 +5,6 @@ the web page may name only what the owner of the server allows: files and direct
 and listed resources.
 """
 
-import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from strider.engine import NAMED_PLACES, Json, Parameter
 from strider.errors import StriderError
+from strider.own_files import is_owned
 from strider.suite.load import Suite
 from strider.suite.mistakes import Mistakes
 from strider.suite.plan import PlannedCase
@@ -145,8 +145,7 @@ def _is_trusted(file: Path) -> bool:
         status = file.stat()
     except OSError:
         return True  # the engine reports missing files
-    others = status.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
-    return status.st_uid in (os.geteuid(), 0) and not others
+    return is_owned(status) and not status.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
 
 
 def listed(typed: list[str], vocabulary: Vocabulary) -> frozenset[tuple[str, str]]:

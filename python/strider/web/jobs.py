@@ -25,6 +25,7 @@ from typing import Literal
 from pydantic import BaseModel, ValidationError
 
 from strider.errors import ExitCode, StriderError
+from strider.own_files import read_own, require_own_folder
 from strider.processes import Process, boot_id, identify, is_alive
 from strider.text_file import write_whole
 from strider.web.runs import Runs
@@ -116,11 +117,11 @@ class Job(Submission):
         """A job as its folder has it.
 
         Raises:
-            StriderError: Its record is damaged.
+            StriderError: Its record is damaged, or another user can have written it.
         """
         try:
-            record = Record.model_validate_json((folder / RECORD).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, ValidationError) as error:
+            record = Record.model_validate_json(read_own(folder / RECORD) or b"")
+        except ValidationError as error:
             raise StriderError(f"cannot read {folder / RECORD}: the job is not resumed") from error
         job = cls(
             id=folder.name,
@@ -277,7 +278,10 @@ class Jobs:
         if self._lock >= 0:
             return
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+            # A job in a folder of others would be their order.
+            require_own_folder(self.folder)
             lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,6 +1,8 @@
 """A lab comes up whole or not at all, and goes down without a trace, whatever happened to it."""
 
 import os
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from strider.lab import Endpoint, Record, System, down, folder_of, read, state_o
 from strider.lab.processes import marked
 from strider.lab.record import FILE
 from strider.lab.site import Site
-from strider.processes import boot_id, is_alive
+from strider.processes import boot_id, identify, is_alive
 
 
 def start_sleeper(site: Site) -> list[Endpoint]:
@@ -154,11 +156,35 @@ def test_a_crash_before_the_first_record_is_no_lab(folder: Path) -> None:
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("mode", [0o777, 0o775])
-def test_a_place_where_others_may_write_is_refused(folder: Path, mode: int) -> None:
-    folder.parent.chmod(mode)
-    with pytest.raises(StriderError, match="other users can write to it"):
-        up(system(), folder, print)
+def test_a_place_where_others_may_write_is_refused(folder: Path) -> None:
+    folder.parent.chmod(0o777)
+    for act in (lambda: up(system(), folder, print), lambda: down(folder, print)):
+        with pytest.raises(StriderError, match=f"other users can replace {folder}"):
+            act()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="machine: only root gives files to others")
+@pytest.mark.parametrize("planted", ["parent", "folder", "record"])
+def test_the_lab_of_another_user_stops_and_removes_nothing(folder: Path, planted: str) -> None:
+    """As somebody may leave one in the temporary directory for root to take down."""
+    victim = subprocess.Popen(["sleep", "60"])
+    try:
+        folder.mkdir()
+        keep = folder / "data"
+        keep.mkdir()
+        found = identify(victim.pid, "victim")
+        assert found
+        Record(system="fake", mark="m", boot=boot_id(), state="up", processes=[found]).write(folder)
+        owned = {"parent": folder.parent, "folder": folder, "record": folder / FILE}[planted]
+        os.chown(owned, 12345, 12345)
+        with pytest.raises(StriderError, match=r"another user|other users"):
+            down(folder, print)
+        assert victim.poll() is None
+        assert keep.is_dir()
+    finally:
+        victim.kill()
+        victim.wait()
+        shutil.rmtree(folder)
 
 
 def test_down_where_nothing_is_does_nothing(folder: Path) -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from strider.engine import Description
 from strider.errors import StriderError
-from strider.launch.ownership import is_private_group, require_own
+from strider.launch.ownership import require_own
 from strider.launch.rundir import RunDirectory, create, seal
+from strider.own_files import is_private_group
 
 FILES = ["", "run.json", "plan.json", "suite.toml"]
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="machine: only root gives files to others")

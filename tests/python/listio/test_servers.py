@@ -30,9 +30,11 @@ from strider.listio import (
     status,
     stop,
 )
-from strider.listio.servers import PROCESSES_FILE
+from strider.listio.hosts import HOSTS_FILE, HostRecord
+from strider.listio.mounts import MountOptions, start_mount
+from strider.listio.servers import PROCESSES_FILE, ProcessRecord
 from strider.listio.tool import SERVER
-from strider.processes import is_alive
+from strider.processes import boot_id, identify, is_alive, of_program
 
 
 @pytest.fixture
@@ -302,6 +304,87 @@ def test_processes_of_an_earlier_start_of_the_machine_are_not_touched(directory:
     (directory / PROCESSES_FILE).write_text(other)
     assert processes_of(directory) == []
     assert is_down(directory)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="machine: only root gives files to others")
+def test_the_volume_of_another_user_commands_nothing(directory: Path, engine: Engine, tmp_path: Path) -> None:
+    """Not to stop a process, not to run a program over ssh, not to write through a link."""
+    ran, precious = tmp_path / "ran", tmp_path / "precious"
+    precious.write_text("data")
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    program.chmod(0o755)
+    victim = subprocess.Popen(["sleep", "60"])
+    try:
+        directory.mkdir()
+        found = identify(victim.pid, "server 0")
+        assert found
+        record = ProcessRecord(boot=boot_id(), processes=[found])
+        (directory / PROCESSES_FILE).write_text(record.model_dump_json())
+        (directory / HOSTS_FILE).write_text(HostRecord(program=str(program), hosts=["h"]).model_dump_json())
+        (directory / "server-0.log").symlink_to(precious)
+        (directory / "mount.log").symlink_to(precious)
+        for path in (directory, *directory.iterdir()):
+            os.chown(path, 12345, 12345, follow_symlinks=False)
+        acts: list[Callable[[], object]] = [
+            lambda: stop(directory),
+            lambda: processes_of(directory),
+            lambda: serve_command(directory),
+            lambda: serve(engine, directory, ServerOptions(servers=1)),
+            lambda: start_mount(engine, directory, tmp_path, MountOptions()),
+        ]
+        for act in acts:
+            with pytest.raises(StriderError, match="belongs to another user"):
+                act()
+        assert victim.poll() is None
+        assert not ran.exists()
+        assert precious.read_text() == "data"
+    finally:
+        victim.kill()
+        victim.wait()
+        shutil.rmtree(directory)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="machine: only root gives files to others")
+def test_a_server_refuses_a_data_folder_and_a_process_of_another_user(built: Engine, directory: Path) -> None:
+    """Also on other hosts, where only the server's program looks at them."""
+    victim = subprocess.Popen(["sleep", "60"])
+    try:
+        (directory / "server-0").mkdir(parents=True)
+        found = identify(victim.pid, "server 0")
+        assert found
+        process = directory / "server-0" / "process"
+        process.write_text(f"{victim.pid} {found.start_ticks} {boot_id()}\n")
+        os.chown(process, 12345, 12345)
+        program = str(built.path.resolve().with_name(SERVER))
+        words = [program, "--directory", str(directory), "--number", "0", "--action", "stop"]
+        stopped = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert (stopped.returncode, victim.poll()) == (2, None)
+        assert f"{process}: another user can have written it" in stopped.stderr
+        process.unlink()
+        os.chown(directory / "server-0", 12345, 12345)
+        with pytest.raises(StriderError, match="server-0: another user owns it or can write to it"):
+            serve(built, directory, ServerOptions(servers=1))
+    finally:
+        victim.kill()
+        victim.wait()
+
+
+def test_a_recorded_server_that_runs_another_program_is_not_stopped(directory: Path) -> None:
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        directory.mkdir()
+        found = of_program(other.pid, "server 0")
+        assert found
+        assert is_alive(found)
+        forged = found.model_copy(update={"executable": "/usr/bin/strider-listio-server"})
+        record = ProcessRecord(boot=boot_id(), processes=[forged])
+        (directory / PROCESSES_FILE).write_text(record.model_dump_json())
+        assert stop(directory) == 0
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
 
 
 def test_registration_is_fitted_for_each_domain(built: Engine) -> None:
