@@ -217,9 +217,12 @@ def _options(place: Path, launcher: str, store: Path | None, quiet: bool) -> "Ru
 
 def _read(findings: "Findings", options: "RunOptions", interface: str, clients: int) -> "Outcome":
     """Reads all files of a set through the engine, and prints errors."""
+    from strider import engine as engines
     from strider.datasets.verification import reading_whole_files, suite_text
+    from strider.suite.vocabulary import Vocabulary
 
-    text = suite_text(findings, Path(options.target or "."), interface, clients)
+    vocabulary = Vocabulary.of(engines.find().description)
+    text = suite_text(findings, Path(options.target or "."), interface, clients, vocabulary)
     return _perform(text, options, partial(reading_whole_files, findings=findings, clients=clients))
 
 

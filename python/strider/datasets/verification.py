@@ -1,7 +1,7 @@
 """Verifies a data set: its files by name and size, and the plan by which the engine reads every byte."""
 
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +13,8 @@ from strider.datasets.walk import problems_of
 from strider.engine import Json
 from strider.errors import StriderError
 from strider.suite import Suite
+from strider.suite.vocabulary import Vocabulary, Workload
+from strider.text import shortened
 from strider.units import MIB, format_bytes
 
 
@@ -126,26 +128,23 @@ class Reading:
     bytes: int
     clients: int
 
-    def table(self, name: str, interface: str) -> str:
+    def table(self, name: str, interface: str) -> dict[str, Json]:
         """Returns the `[[case]]`."""
-        sharing = {self.clients: '"per-rank"', 1: '"shared"'}.get(self.files, str(self.files))
-        return "\n".join(
-            [
-                "[[case]]",
-                f'name = "files from {self.first}"',
-                f'dataset = "{name}"',
-                f'interface = "{interface}"',
-                f"clients = {self.clients}",
-                f"sharing = {sharing}",
-                'pattern = "sequential"',
-                f"size = {self.bytes}",
-                f"transfer = {min(self.bytes, 4 * MIB)}",
-                *_READS,
-            ]
-        )
+        sharing: Json = {self.clients: "per-rank", 1: "shared"}.get(self.files, self.files)
+        return {
+            "name": f"files from {self.first}",
+            "dataset": name,
+            "interface": interface,
+            "clients": self.clients,
+            "sharing": sharing,
+            "pattern": "sequential",
+            "size": self.bytes,
+            "transfer": min(self.bytes, 4 * MIB),
+            **_READS,
+        }
 
 
-_READS = ('operations = ["read"]', 'verify = "full"', "repetitions = 1")
+_READS: dict[str, Json] = {"operations": ["read"], "verify": "full", "repetitions": 1}
 
 
 def readings(findings: Findings, clients: int) -> list[Reading]:
@@ -168,63 +167,100 @@ def readings(findings: Findings, clients: int) -> list[Reading]:
     return found
 
 
-def suite_text(findings: Findings, target: Path, interface: str, clients: int) -> str:
+def suite_text(
+    findings: Findings, target: Path, interface: str, clients: int, vocabulary: Vocabulary
+) -> str:
     """Returns a suite that reads every byte of a data set.
 
+    Args:
+        findings: The data set.
+        target: Its directory.
+        interface: The interface that reads.
+        clients: Number of clients; a set of trees is read by those that made it.
+        vocabulary: What a suite may say. The marker may be another user's: of its words none but these become
+            keys, and none replaces a key of this function.
+
     Raises:
-        StriderError: The set was written only in part, and the number of clients is another.
+        StriderError: The set was written only in part, and the number of clients is another; or the marker
+            names a pattern, tree or parameter that does not exist.
     """
+    import tomlkit
+    from tomlkit.exceptions import ConvertError
+
     marker = findings.marker
     if marker.tree:
-        return _tree_suite(marker, marker.tree, target, interface)
-    head = f'[suite]\nname = "verify-{marker.name}"\ntarget = {_toml(str(target))}\ninterleave = "none"\n'
-    if marker.is_dense:
-        return head + "\n".join(one.table(marker.name, interface) for one in readings(findings, clients))
-    return head + _as_written(marker, interface, clients)
+        cases = [_tree_case(marker, marker.tree, interface, vocabulary)]
+    elif marker.is_dense:
+        cases = [one.table(marker.name, interface) for one in readings(findings, clients)]
+    else:
+        cases = [_as_written(marker, interface, clients, vocabulary)]
+    head = {"name": f"verify-{marker.name}", "target": str(target), "interleave": "none"}
+    try:
+        return tomlkit.dumps({"suite": head, "case": cases})
+    except ConvertError as error:
+        raise _damaged(marker, "a value of its case is none of a suite") from error
 
 
-def _tree_suite(marker: Marker, tree: KeptTree, target: Path, interface: str) -> str:
-    """Returns a suite that reads all files of the trees of a set, by the ranks that made them."""
-    file_size = tree.population.file_bytes
-    keys = {**tree.shape.model_dump(exclude={"name"}), "file_size": file_size, "sharing": tree.sharing}
+def _tree_case(marker: Marker, tree: KeptTree, interface: str, vocabulary: Vocabulary) -> dict[str, Json]:
+    """Returns a case that reads all files of the trees of a set, by the ranks that made them."""
+    shape = tree.shape.model_dump(exclude={"name"})
     order: dict[str, Json] = {key: marker.case[key] for key in ("order", "seed") if key in marker.case}
-    return "\n".join(
-        [
-            f'[suite]\nname = "verify-{marker.name}"\ntarget = {_toml(str(target))}\ninterleave = "none"',
-            "[[case]]",
-            f'dataset = "{marker.name}"',
-            f'interface = "{interface}"',
-            f"clients = {tree.clients}",
-            f'tree = "{tree.shape.name}"',
-            *(f"{key} = {_toml(value)}" for key, value in {**keys, **order}.items()),
-            'operations = ["small-read"]',
-            'verify = "full"',
-            "repetitions = 1\n",
-        ]
-    )
+    return {
+        **_known(shape, tree.shape.name, vocabulary.metadata, marker),
+        **order,
+        "file_size": tree.population.file_bytes,
+        "sharing": tree.sharing,
+        "dataset": marker.name,
+        "interface": interface,
+        "clients": tree.clients,
+        "tree": tree.shape.name,
+        **_READS,
+        "operations": ["small-read"],
+    }
 
 
-def _as_written(marker: Marker, interface: str, clients: int) -> str:
+def _as_written(marker: Marker, interface: str, clients: int, vocabulary: Vocabulary) -> dict[str, Json]:
     """Returns a case with the pattern of the writer."""
     case = marker.case
     if case.get("clients") != clients:
         raise StriderError(
             f"not every byte of data set {marker.name} was written, so only the pattern and clients of its "
-            f"writer can read it: add -n {case.get('clients')}"
+            f"writer can read it: add -n {shortened(str(case.get('clients')))}"
         )
-    sharing = case["sharing"]
-    pattern = {key: value for key, value in case["pattern"].items() if key != "name"}
-    keys = {"sharing": sharing, "order": case["order"], "seed": case["seed"], **pattern}
-    return "\n".join(
-        [
-            "[[case]]",
-            f'dataset = "{marker.name}"',
-            f'interface = "{interface}"',
-            f"clients = {clients}",
-            f'pattern = "{case["pattern"]["name"]}"',
-            *(f"{key} = {_toml(value)}" for key, value in keys.items()),
-            *_READS,
-        ]
+    try:
+        pattern = dict(case["pattern"])
+        name = str(pattern.pop("name"))
+        own = {key: case[key] for key in ("sharing", "order", "seed")}
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise _damaged(marker, "its case has no pattern, sharing, order or seed") from error
+    return {
+        **_known(pattern, name, vocabulary.data, marker),
+        **own,
+        "dataset": marker.name,
+        "interface": interface,
+        "clients": clients,
+        "pattern": name,
+        **_READS,
+    }
+
+
+def _known(values: Mapping[str, Json], shape: str, workload: Workload, marker: Marker) -> dict[str, Json]:
+    """Returns the parameters of a pattern or tree.
+
+    Raises:
+        StriderError: There is no such pattern or tree, or it has no such parameter.
+    """
+    if shape not in workload.shapes:
+        raise _damaged(marker, f'there is no {workload.key} "{shortened(shape)}"')
+    for key in values:
+        if workload.shape_parameter(shape, key) is None:
+            raise _damaged(marker, f'{workload.key} {shape} has no parameter "{shortened(key)}"')
+    return dict(values)
+
+
+def _damaged(marker: Marker, why: str) -> StriderError:
+    return StriderError(
+        f"data set {marker.name} cannot be read: {why}: its marker is damaged, or of a newer Strider"
     )
 
 
@@ -244,9 +280,3 @@ def reading_whole_files(suite: Suite, findings: Findings, clients: int) -> Suite
         }
         cases.append(case.model_copy(update={MANIFEST: manifest}))
     return replace(suite, plan=suite.plan.model_copy(update={"cases": cases}))
-
-
-def _toml(value: Json) -> str:
-    import tomlkit
-
-    return str(tomlkit.item(value).as_string())
