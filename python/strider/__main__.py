@@ -27,7 +27,7 @@ def start() -> int:
     gc.set_threshold(_NEW_OBJECTS)
     from strider.cli import main
 
-    raising = signals.Raising()
+    raising = signals.Raising(main.__code__, ExitCode.CANNOT_RUN, _INTERRUPTED)
     try:
         signals.install(raising)
         code = main()

@@ -11,7 +11,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from types import FrameType
+from types import CodeType, FrameType
 
 from strider.errors import ExitCode
 
@@ -58,21 +58,33 @@ class Raising:
 
     C extension imports may replace the exception, and finalizers drop it.
 
+    Args:
+        within: Code of the function whose caller catches the exception. While the function is not running, as before
+            its call and in the caller's handlers, a signal ends the process at once.
+        code: The exit code then.
+        message: A line for stderr then.
+
     Attributes:
         received: The signals received, in order.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, within: CodeType, code: ExitCode, message: str) -> None:
         """Starts without received signals."""
         self.received: list[signal.Signals] = []
+        self._within, self._code, self._message = within, code, message
 
-    def __call__(self, number: int, _: FrameType | None) -> None:
+    def __call__(self, number: int, frame: FrameType | None) -> None:
         """Handles a signal.
 
         Raises:
-            KeyboardInterrupt: Always.
+            KeyboardInterrupt: The function is running.
         """
         self.received.append(signal.Signals(number))
+        while frame is not None and frame.f_code is not self._within:
+            frame = frame.f_back
+        if frame is None:
+            os.write(2, f"{self._message}\n".encode())
+            os._exit(int(self._code))
         raise KeyboardInterrupt
 
 
