@@ -108,6 +108,7 @@ def plan(
     from strider import engine as engines
     from strider.cli.console import output
     from strider.cli.running import RunOptions, changes_of, tell_sizes
+    from strider.datasets.binding import require_names
     from strider.launch.fitting import fitted
     from strider.launch.launchers import places_of
     from strider.suite import load, locate
@@ -116,6 +117,7 @@ def plan(
     places = places_of(hosts, hostfile, nodes, per_node, bind)
     options = RunOptions(settings or [], target, clients, launcher, places=places)
     loaded = load(locate(suite), engine.description, changes_of(options), "several")
+    require_names(loaded)
     loaded, places = fitted(loaded, launcher, places, is_plan=True)
     options = replace(options, places=places)
     if seats:

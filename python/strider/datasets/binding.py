@@ -33,7 +33,7 @@ def bind(suite: Suite, target: Path | None = None) -> Suite:
         SuiteError: A data set does not exist, is in use, or was left by a process that was killed; the
             message has the line of the suite.
     """
-    names = names_of([case for case in suite.plan.cases if not is_of_user(case)])
+    names = require_names(suite)
     if not names:
         return suite
     place = target or Path(suite.plan.target).expanduser().absolute()
@@ -107,6 +107,22 @@ def names_of(cases: Sequence[PlannedCase]) -> list[str]:
     return list(dict.fromkeys(name for case in cases if (name := str(case.get(KEY, "")))))
 
 
+def require_names(suite: Suite) -> list[str]:
+    """Returns the names of the data sets of a suite, without files of a user; they become names of folders.
+
+    Raises:
+        SuiteError: One is no name.
+    """
+    mistakes = Mistakes()
+    names = names_of([case for case in suite.plan.cases if not is_of_user(case)])
+    for name in names:
+        if not is_name(name):
+            first = next(each for each, case in enumerate(suite.plan.cases) if case.get(KEY) == name)
+            mistakes.add(_place(suite, first), f'dataset: "{shortened(name)}" is not a name: {NAME_RULE}')
+    mistakes.raise_if_any()
+    return names
+
+
 def is_of_user(case: PlannedCase) -> bool:
     """Returns whether the files of a case are a user's, under the user's names (`strider.kept`)."""
     return _KEPT in (case.get(MANIFEST) or {})
@@ -131,12 +147,6 @@ def _manifest(suite: Suite, name: str, target: Path, mistakes: Mistakes) -> dict
     """Returns what the plan says of a data set; notes why it cannot be used."""
     users = [each for each, case in enumerate(suite.plan.cases) if case.get(KEY) == name]
     first = _place(suite, users[0])
-    if not is_name(name):
-        mistakes.add(
-            first,
-            f'dataset: "{shortened(name)}" is not a name: {NAME_RULE}',
-        )
-        return {}
     for user in users:
         _check_shape(suite, users[0], user, name, mistakes)
     if (

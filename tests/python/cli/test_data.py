@@ -8,6 +8,7 @@ import pytest
 from datasets_builders import made
 from strider.cli import main
 from strider.datasets.marker import MARKER
+from strider.engine import Engine
 
 
 def test_list_shows_each_set_and_damaged_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,3 +52,16 @@ def test_verify_and_remove_need_a_set(tmp_path: Path, capsys: pytest.CaptureFixt
     for verb in ("verify", "remove"):
         assert main(["data", verb, "kept", "--target", str(tmp_path)]) == 2
         assert "has no data set kept" in capsys.readouterr().err
+
+
+def test_plan_refuses_a_name_that_run_refuses(
+    engine: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = tmp_path / "suite.toml"
+    suite.write_text(
+        f'[suite]\nname = "s"\ntarget = "{tmp_path}"\n[[case]]\ninterface = "posix"\npattern = "segmented"\n'
+        'operations = ["write"]\ndataset = "../x"\n'
+    )
+    for verb in ("plan", "run"):
+        assert main([verb, str(suite)]) == 2
+        assert f'{suite}:8: dataset: "../x" is not a name' in capsys.readouterr().err
