@@ -13,6 +13,7 @@ from strider.importers.ior.script import read_script
 from strider.importers.ior.suite import make
 from strider.importers.options import Settings, Surroundings
 from strider.suite.mistakes import Mistakes
+from strider.text_file import read_text
 
 
 def read_command(arguments: Sequence[str], surroundings: Surroundings) -> Imported:
@@ -29,10 +30,9 @@ def read_command(arguments: Sequence[str], surroundings: Surroundings) -> Import
         return make([reader.settings], f"ior {shlex.join(arguments)}", surroundings)
     reader.mistakes.raise_if_any()
     try:
-        text = Path(reader.script).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a text file in UTF-8"
-        raise StriderError(f"-f {reader.script}: {reason}") from error
+        text = read_text(Path(reader.script))
+    except StriderError as error:
+        raise StriderError(f"-f {error.message}") from error
     return read_script(text, reader.script, surroundings, reader.settings)
 
 
