@@ -20,6 +20,10 @@ class ExitCode(IntEnum):
     """The input is valid, but this machine cannot run it: no engine, no space, no permission."""
 
 
+DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""Exceptions of code that works on values of a damaged document, which nothing has checked before."""
+
+
 class StriderError(Exception):
     """An error that the user can resolve.
 

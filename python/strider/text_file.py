@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from strider.errors import StriderError
 
@@ -16,7 +17,7 @@ _MOST_BYTES = 1 << 24
 
 
 def read_text(file: Path) -> str:
-    """Returns the text of an input file.
+    """Returns the text of an input file, without the byte order mark that some editors write.
 
     Raises:
         StriderError: It cannot be read, or is not UTF-8 text.
@@ -26,13 +27,25 @@ def read_text(file: Path) -> str:
             content = opened.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise StriderError(f"{file}: is larger than {_MOST_BYTES} bytes, the limit for input files")
-        return content.decode("utf-8").replace("\r\n", "\n")
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise StriderError(
             f"{file}: not a text file in UTF-8 ({error.reason} at byte {error.start})"
         ) from error
     except OSError as error:
         raise StriderError(f"{file}: {error.strerror}") from error
+
+
+def json_of(text: str | bytes) -> Any:  # noqa: ANN401 - as of the standard library
+    """Returns the value of a JSON text that another user may have written.
+
+    Raises:
+        ValueError: It is not JSON, or nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def sync_directory(directory: Path) -> None:
@@ -110,6 +123,21 @@ def read_regular(file: Path, most_bytes: int) -> bytes:
     if is_large or len(content) > most_bytes:
         raise OSError(errno.EFBIG, f"larger than {most_bytes} bytes", str(file))
     return content
+
+
+def is_mount_point(folder: int, above: int) -> bool:
+    """Returns whether a folder is on another mount than the one that it is in; also a bind mount is.
+
+    Args:
+        folder: Its descriptor.
+        above: Descriptor of the folder that it is in.
+    """
+    return _mount(folder) != _mount(above)
+
+
+def _mount(descriptor: int) -> str:
+    with Path(f"/proc/self/fdinfo/{descriptor}").open(encoding="ascii") as file:
+        return next((line for line in file if line.startswith("mnt_id:")), "")
 
 
 def open_below(folder: Path, *names: str) -> BinaryIO:

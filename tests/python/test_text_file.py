@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from strider.text_file import write_whole
+from strider.text_file import json_of, read_text, write_whole
 
 
 def test_a_file_is_replaced_and_nothing_else_stays(tmp_path: Path) -> None:
@@ -34,3 +34,14 @@ def test_text_that_cannot_be_written_leaves_no_draft(tmp_path: Path) -> None:
     with pytest.raises(UnicodeEncodeError):
         write_whole(tmp_path / "one", "\udcff")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
+    (tmp_path / "suite.toml").write_bytes(b"\xef\xbb\xbf[suite]\r\n")
+    assert read_text(tmp_path / "suite.toml") == "[suite]\n"
+
+
+def test_json_that_is_nested_too_deeply_is_none() -> None:
+    with pytest.raises(ValueError, match="nested too deeply"):
+        json_of(b"[" * 200_000)
+    assert json_of('{"a": [1]}') == {"a": [1]}

@@ -9,6 +9,7 @@ from pathlib import Path
 from strider.datasets import marker as markers
 from strider.datasets.marker import Marker
 from strider.errors import ExitCode, StriderError
+from strider.text_file import is_mount_point
 
 PREFIX = "strider-data-"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -100,9 +101,19 @@ def opened(target: Path, name: str, above: int | None = None) -> Iterator[SetFol
         raise StriderError(f"cannot open {path}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     try:
         status = os.fstat(descriptor)
+        if _is_mounted(descriptor, target, above):
+            raise StriderError(f"{path} is a mount point, and no folder of the target: unmount it")
         yield SetFolder(path, descriptor, status.st_dev, status.st_ino)
     finally:
         os.close(descriptor)
+
+
+def _is_mounted(descriptor: int, target: Path, above: int | None) -> bool:
+    opened_above = os.open(target, os.O_PATH | os.O_DIRECTORY) if above is None else os.dup(above)
+    try:
+        return is_mount_point(descriptor, opened_above)
+    finally:
+        os.close(opened_above)
 
 
 def find(target: Path, name: str, above: int | None = None) -> Marker | None:

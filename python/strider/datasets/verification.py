@@ -167,9 +167,7 @@ def readings(findings: Findings, clients: int) -> list[Reading]:
     return found
 
 
-def suite_text(
-    findings: Findings, target: Path, interface: str, clients: int, vocabulary: Vocabulary
-) -> str:
+def suite_text(findings: Findings, target: Path, interface: str, clients: int, vocabulary: Vocabulary) -> str:
     """Returns a suite that reads every byte of a data set.
 
     Args:

@@ -1,6 +1,5 @@
 """How a job is: what the scheduler says of its parts, and what its run directory has."""
 
-import json
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from typing import Literal
 from strider.errors import StriderError
 from strider.jobs.record import Job, Record
 from strider.processes import boot_id, is_alive
-from strider.text_file import open_below
+from strider.text_file import json_of, open_below
 
 _INFO_BYTES = 1 << 26
 JobState = Literal["waiting", "running", "done", "failed", "cancelled", "unknown"]
@@ -110,8 +109,8 @@ def is_sealed(job: Job) -> bool:
     """Returns whether the run of a job has ended, for now or for good."""
     try:
         with open_below(job.run, "run.json") as file:
-            return "ended" in json.loads(file.read(_INFO_BYTES))
-    except (OSError, ValueError):
+            return "ended" in json_of(file.read(_INFO_BYTES))
+    except (OSError, ValueError, TypeError):
         return False
 
 

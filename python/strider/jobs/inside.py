@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 from strider.jobs.record import Job, cannot_write
-from strider.text_file import open_below
+from strider.text_file import json_of, open_below
 
 POLL_S = 1.0
 _PROCESSES = "processes"
@@ -85,7 +85,7 @@ def _documents(folder: Path, name: str, *, whole: bool = False) -> list[dict[str
         content = file.read(_MOST_BYTES)
         for text in [content] if whole else content.splitlines():
             with suppress(ValueError):
-                found.append(json.loads(text))
+                found.append(json_of(text))
     return [one for one in found if isinstance(one, dict)]
 
 

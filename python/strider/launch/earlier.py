@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from strider.errors import StriderError
-from strider.text_file import sync_directory
+from strider.text_file import json_of, sync_directory
 
 ASIDE = "set-aside.jsonl"
 """File of a run directory with the events that are no results."""
@@ -198,7 +198,7 @@ def _lines(path: Path) -> Iterator[tuple[bytes, Event | None]]:
 
 def _parse(line: bytes) -> Event | None:
     try:
-        event = json.loads(line) if line.endswith(b"\n") else None
+        event = json_of(line) if line.endswith(b"\n") else None
     except ValueError:
         return None
     return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None

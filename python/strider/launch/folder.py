@@ -19,6 +19,7 @@ from pathlib import Path
 from strider.errors import ExitCode, StriderError
 from strider.launch.removal import Progress, Removal, remove_contents
 from strider.processes import boot_id, start_ticks, still_runs
+from strider.text_file import is_mount_point, json_of
 
 MARKER = ".strider"
 PREFIX = "strider-"
@@ -98,7 +99,7 @@ class Marker:
                 str(document.get("boot", "")),
                 int(document.get("start", 0)),
             )
-        except (KeyError, ValueError, TypeError):
+        except (KeyError, ValueError, TypeError, OverflowError):
             return None
 
 
@@ -154,7 +155,7 @@ def read(path: Path, target: int) -> tuple[Folder | None, Marker | None]:
         target: Descriptor of its parent directory.
 
     Returns:
-        None twice if it is not a directory, or has no marker that matches its name.
+        None twice if it is not a directory, is a mount point, or has no marker that matches its name.
 
     Raises:
         OSError: It cannot be read.
@@ -165,7 +166,7 @@ def read(path: Path, target: int) -> tuple[Folder | None, Marker | None]:
         return None, None
     try:
         status = os.fstat(opened)
-        marker = _read_marker(opened)
+        marker = None if is_mount_point(opened, target) else _read_marker(opened)
     finally:
         os.close(opened)
     if marker is None or path.name != f"{PREFIX}{marker.run}":
@@ -224,6 +225,8 @@ def _remove_in(folder: Folder, target: int, progress: Progress | None) -> Remova
         status = os.fstat(opened)
         if folder.inode is not None and (status.st_dev, status.st_ino) != (folder.device, folder.inode):
             return Removal(problems=[foreign])
+        if is_mount_point(opened, target):
+            return Removal(problems=[f"{folder.path} is a mount point: not removed"])
         try:
             marker = _read_marker(opened)
         except OSError as error:
@@ -276,6 +279,6 @@ def _read_marker(opened: int) -> Marker | None:
         raise
     try:
         with os.fdopen(marker, encoding="utf-8") as file:
-            return Marker.of(json.loads(file.read(_MARKER_BYTES)))
+            return Marker.of(json_of(file.read(_MARKER_BYTES)))
     except (IsADirectoryError, ValueError):
         return None

@@ -88,7 +88,8 @@ def _look(path: Path, target: int) -> Leftover:
     except OSError as error:
         return Leftover(path, "unmarked", f"it cannot be read: {error.strerror}", None)
     if found is None or marker is None:
-        return Leftover(path, "unmarked", f"it has no Strider marker ({folder.MARKER})", None)
+        reason = f"it is a mount point, or has no Strider marker ({folder.MARKER})"
+        return Leftover(path, "unmarked", reason, None)
     state, reason = _state(marker)
     return Leftover(path, state, reason, found)
 

@@ -4,7 +4,6 @@ The engine repeats its decisions for the repetitions that are complete, and meas
 order. The events continue in the same file, after a `cut` event.
 """
 
-import json
 import socket
 import time
 from collections.abc import Iterator, Sequence
@@ -23,7 +22,7 @@ from strider.launch.observers import free_name
 from strider.launch.rundir import RunDirectory
 from strider.suite import Changes, CheckedPlan, Plan, Suite
 from strider.suite.document import parse
-from strider.text_file import write_whole
+from strider.text_file import json_of, read_regular, write_whole
 from strider.units import format_seconds
 
 CLAIM = ".resuming"
@@ -33,6 +32,8 @@ QUIET_S = 600.0
 LINGER_S = 15.0
 """Time limit in seconds for the ranks of a killed run to exit."""
 POLL_S = 0.1
+_MOST_BYTES = 1 << 28
+"""Size limit of `run.json` in bytes."""
 
 
 @dataclass(frozen=True)
@@ -239,8 +240,8 @@ def claimed(directory: RunDirectory, *, is_over: bool = False) -> Iterator[None]
 def is_held(directory: RunDirectory) -> bool:
     """Returns whether a process of this host executes a run, or still writes its report."""
     markers = [_marker(directory.path / CLAIM)]
-    with suppress(OSError, ValueError):
-        markers.append(Marker.of(json.loads(directory.info.read_text(encoding="utf-8")).get("process")))
+    with suppress(OSError, ValueError, AttributeError):
+        markers.append(Marker.of(json_of(read_regular(directory.info, _MOST_BYTES)).get("process")))
     return any(one.host == socket.gethostname() and one.lives() for one in markers if one is not None)
 
 
@@ -307,6 +308,6 @@ def _changed(file: Path) -> float:
 
 def _marker(path: Path) -> Marker | None:
     try:
-        return Marker.of(json.loads(path.read_text(encoding="utf-8")))
+        return Marker.of(json_of(read_regular(path, _MOST_BYTES)))
     except (OSError, ValueError):
         return None

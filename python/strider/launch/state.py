@@ -5,8 +5,10 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from strider.errors import DAMAGE, StriderError
 from strider.launch.tail import Event
 from strider.launch.watching import CeilingScope
+from strider.text import shortened
 from strider.units import MIB
 
 RECENT = 8
@@ -108,7 +110,17 @@ class RunState:
     _before: float = 0.0
 
     def add(self, event: Event) -> None:
-        """Updates the state with an event."""
+        """Updates the state with an event.
+
+        Raises:
+            StriderError: It lacks a value, or has one of another type: the file is damaged.
+        """
+        try:
+            self._add(event)
+        except DAMAGE as error:
+            raise StriderError(f"the run's events are damaged: {shortened(str(error))}") from error
+
+    def _add(self, event: Event) -> None:
         self.last_event = time.monotonic()
         if event["event"] != "progress" or not self._is_as_before(event):
             self.last_progress = self.last_event

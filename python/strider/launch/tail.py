@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from strider.engine import Json
+from strider.errors import StriderError
+from strider.text_file import json_of
 
 Event = dict[str, Json]
 
@@ -35,7 +37,10 @@ class Tail:
             raise
         self._offset += len(added)
         *lines, self._torn = (self._torn + added).split(b"\n")
-        return [json.loads(line) for line in lines if line.strip()]
+        try:
+            return [json_of(line) for line in lines if line.strip()]
+        except ValueError as error:
+            raise StriderError(f"{self.path} holds a line that is no event: {error}") from error
 
 
 def close_events(path: Path, end: Event) -> None:

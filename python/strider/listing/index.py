@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from strider.errors import StriderError
 from strider.listing.names import run_names
 from strider.listing.summary import RunSummary, TimeLimitCut
-from strider.text_file import write_whole
+from strider.text_file import json_of, write_whole
 
 VERSION = 1
 """To be raised when summaries of unchanged runs become different ones."""
@@ -183,7 +183,7 @@ class Index:
                 if os.fstat(descriptor).st_uid != os.geteuid():
                     return {}
                 head, _, body = opened.read().rstrip("\n").partition("\n")
-            document = json.loads(body) if head == _head(body) else {}
+            document = json_of(body) if head == _head(body) else {}
         except (OSError, ValueError):
             return {}
         if document.get("fields") != _FIELDS:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from strider.errors import StriderError
-from strider.text_file import open_regular
+from strider.text_file import json_of, open_regular
 
 EVENTS_VERSION = 1
 _MOST_LINE_BYTES = 1 << 28
@@ -95,7 +94,7 @@ def read_last_event(path: Path) -> Event | None:
 def _parse(line: bytes) -> Event | None:
     """The event on a line; None where the line is torn (also: torn, and the next event glued to it)."""
     try:
-        event = json.loads(line)
+        event = json_of(line)
     except ValueError:
         return None
     return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from json import JSONDecodeError, loads
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,7 +30,7 @@ from strider.store.model import (
     Start,
     Timeline,
 )
-from strider.text_file import read_regular
+from strider.text_file import json_of, read_regular
 
 PLAN_VERSION = 1
 RUN_VERSION = 1
@@ -284,8 +283,8 @@ def parse_json(path: Path, content: bytes) -> dict[str, Any]:
         StriderError: It holds something else; the file is named.
     """
     try:
-        document = loads(content.decode("utf-8"))
-    except (JSONDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        document = json_of(content.decode("utf-8"))
+    except ValueError as error:
         raise StriderError(f"{path} is not valid JSON ({error}): the run directory is damaged") from error
     if not isinstance(document, dict):
         raise StriderError(f"{path} does not hold a JSON object: the run directory is damaged")

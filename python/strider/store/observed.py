@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from strider.errors import StriderError
 from strider.store.events import require_version
 from strider.store.model import CounterGroup, NodeCounters, Record, Run, Sample
+from strider.text_file import json_of
 
 OBSERVED_VERSION = 1
 
@@ -155,7 +155,7 @@ def read_observed(path: Path) -> Observed:
 def _documents(path: Path, lines: Sequence[str]) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines, start=1):
         try:
-            document = json.loads(line)
+            document = json_of(line)
         except ValueError:
             document = None
         if not isinstance(document, dict):

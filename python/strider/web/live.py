@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from strider.engine import Json
-from strider.errors import ExitCode, StriderError
+from strider.errors import DAMAGE, ExitCode, StriderError
 from strider.jobs.following import planned_state
 from strider.launch.messages import message
 from strider.launch.state import RunState
@@ -193,13 +193,18 @@ async def follow(directory: Path, state: RunState) -> AsyncIterator[dict[str, Js
     while True:
         # What is there now is all there will be, if the run is over by now.
         sealed = await asyncio.to_thread(_is_sealed, directory)
-        events = [clock.without_pauses(event) for event in await asyncio.to_thread(tail.new_events)]
-        for event in events:
-            state.add(event)
+        try:
+            events = [clock.without_pauses(event) for event in await asyncio.to_thread(tail.new_events)]
+            for event in events:
+                state.add(event)
+            elapsed_s = max(elapsed_s, *(float(event.get("time_s") or 0) for event in events), 0.0)
+            news = _news(state, events, elapsed_s)
+        except (StriderError, *DAMAGE):  # the page of the run says what is damaged
+            yield {"over": True}
+            return
         if events or first:
             first = False
-            elapsed_s = max(elapsed_s, *(float(event.get("time_s") or 0) for event in events), 0.0)
-            yield _news(state, events, elapsed_s)
+            yield news
         if sealed:
             yield {"over": True}
             return

@@ -1,5 +1,6 @@
 """Removal of data sets: the files of the manifest, and nothing else."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,21 @@ def test_a_set_in_use_stays_and_one_of_another_host_needs_force(tmp_path: Path) 
     with pytest.raises(StriderError, match="--force"):
         remove(tmp_path, "kept")
     assert remove(tmp_path, "kept", force=True).files == 1
+
+
+def test_a_mount_in_place_of_a_set_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    source = made(tmp_path / "elsewhere", "kept", [10])
+    place = tmp_path / source.name
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "--bind", str(source), str(place)], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"machine: no bind mounts ({mounted.stderr.strip()})")
+    try:
+        with pytest.raises(StriderError, match=f"{place} is a mount point"):
+            remove(tmp_path, "kept")
+        assert (source / "data.0").exists()
+    finally:
+        subprocess.run(["umount", str(place)], check=True)

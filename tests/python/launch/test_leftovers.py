@@ -5,7 +5,7 @@ import os
 import socket
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -115,7 +115,7 @@ class TestTheCommand:
         assert f"{over}: removed (6 entries)" in lines
         assert f"{alive}: left: its run is active (process {os.getpid()})" in lines
         assert f"{far}: left: its run was started on elsewhere and may still be active there" in lines
-        assert f"{foreign}: left: it has no Strider marker (.strider)" in lines
+        assert f"{foreign}: left: it is a mount point, or has no Strider marker (.strider)" in lines
 
     def test_by_force_also_what_may_go_on_but_nothing_without_a_mark(self, tmp_path: Path) -> None:
         leave(tmp_path, "far", host="elsewhere")
@@ -175,3 +175,31 @@ def test_what_a_killed_front_end_leaves_is_removed(tmp_path: Path) -> None:
     assert states(tmp_path) == {"strider-killed": "abandoned"}
     assert main(["clean", str(tmp_path)]) == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mount_of_another_folder_is_not_entered(tmp_path: Path) -> None:
+    """A bind mount is on the device of its target, so only the mount tells it from a folder."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    source = leave(elsewhere, "r1")
+    target = tmp_path / "target"
+    (target / source.name).mkdir(parents=True)
+    mounted = subprocess.run(
+        ["mount", "--bind", str(source), str(target / source.name)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"machine: no bind mounts ({mounted.stderr.strip()})")
+    try:
+        assert states(target) == {source.name: "unmarked"}
+        assert main(["clean", "--force", str(target)]) == 0
+        with folder._opened(elsewhere, None) as above:
+            own, _ = folder.read(source, above)
+        assert own
+        (problem,) = folder.remove_counting(replace(own, path=target / source.name)).problems
+        assert problem == f"{target / source.name} is a mount point: not removed"
+        assert (source / "case1" / "deep" / "f0").exists()
+    finally:
+        subprocess.run(["umount", str(target / source.name)], check=True)
