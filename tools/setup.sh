@@ -379,6 +379,9 @@ is_current() { # STAMP
 
 take_lock() {
   mkdir -p "$state" 2>/dev/null && [ -w "$state" ] || {
+    [ ! -L "$venv/bin/python" ] || [ -x "$venv/bin/python" ] ||
+      fail "this checkout was set up with a Python that you may not run: $(readlink "$venv/bin/python")" "its owner can \
+remove $state and set it up again with STRIDER_PYTHON=/usr/bin/python3, or another one for all; or use a copy of your own"
     for stamp in "$state"/ready-*; do [ ! -e "$stamp" ] || fail "this checkout is set up, but not for ${mpicxx:-this machine}, \
 or its sources have changed since, and you may not write to it" "$(remedy)"; done
     fail "this checkout is not set up, and you may not write to it" "$(remedy)"

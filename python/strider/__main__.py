@@ -18,6 +18,7 @@ def start() -> int:
     Returns:
         The exit code. Signals can no longer change it.
     """
+    _open_closed_streams()
     signals.exit_at_once(ExitCode.CANNOT_RUN, _INTERRUPTED)
     signals.unblock()
     last = signals.LastOfAll()
@@ -45,6 +46,17 @@ def start() -> int:
     return code
 
 
+def _open_closed_streams() -> None:
+    """Opens what the caller has closed (`>&-`), so that no file of Strider gets the number of a stream."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, os.fdopen(number, mode))
+
+
 def _interrupted() -> int:
     signals.exit_at_once(ExitCode.CANNOT_RUN)
     print(_INTERRUPTED, file=sys.stderr)
@@ -53,7 +65,7 @@ def _interrupted() -> int:
 
 def _flush() -> None:
     """Flushes the standard streams; discards buffered output if the pipe is closed."""
-    from strider.cli import discard_output
+    from strider.cli.console import discard_output
 
     try:
         sys.stdout.flush()

@@ -59,8 +59,8 @@ class Raising:
     C extension imports may replace the exception, and finalizers drop it.
 
     Args:
-        within: Code of the function whose caller catches the exception. While the function is not running, as before
-            its call and in the caller's handlers, a signal ends the process at once.
+        within: Code of the function whose caller catches the exception. While the function is not running, as
+            before its call and in the caller's handlers, a signal ends the process at once.
         code: The exit code then.
         message: A line for stderr then.
 

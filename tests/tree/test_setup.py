@@ -267,6 +267,18 @@ def test_a_checkout_of_another_user_that_is_set_up_for_another_mpi(unwritable: P
     assert "this checkout is set up, but not for" in done.stderr
 
 
+def test_a_checkout_whose_python_others_may_not_run_is_named(unwritable: Path, bare_path: Path) -> None:
+    """As where the first Python in the owner's PATH is in his home."""
+    set_up_before(unwritable, "run")
+    python = unwritable / ".strider" / "venv" / "bin" / "python"
+    python.unlink()
+    python.symlink_to(unwritable / "home" / "python3")
+    done = as_another(unwritable, bare_path)
+    assert done.returncode == 3
+    assert f"with a Python that you may not run: {unwritable}/home/python3\n" in done.stderr
+    assert "STRIDER_PYTHON" in done.stderr
+
+
 @pytest.mark.parametrize(("mode", "made"), [(0o755, 0o755), (0o750, 0o700)])
 def test_what_others_may_read_of_the_checkout_they_may_read_of_the_set_up(
     checkout: Path, bare_path: Path, mode: int, made: int

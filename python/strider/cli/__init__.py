@@ -3,7 +3,6 @@
 Each verb imports slow modules itself, so that `strider --help` starts without delay.
 """
 
-import os
 import sys
 from typing import Annotated
 
@@ -13,7 +12,7 @@ from strider import __version__
 from strider.cli.cancel import cancel
 from strider.cli.clean import clean
 from strider.cli.compare import compare
-from strider.cli.console import echo
+from strider.cli.console import discard_output, echo
 from strider.cli.convert import convert
 from strider.cli.data import data
 from strider.cli.describe import describe
@@ -147,10 +146,4 @@ def main(arguments: list[str] | None = None) -> int:
             echo("strider: interrupted", stream=sys.stderr)
             return int(ExitCode.CANNOT_RUN)
         return exit_.code if isinstance(exit_.code, int) else 0
-    return 0
-
-
-def discard_output() -> int:
-    """The reader (head, less) has closed the pipe: discards what Python would still write at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

@@ -30,6 +30,16 @@ def echo(line: object = "", stream: TextIO | None = None) -> None:
         print(printable(str(line)), file=to, flush=to is sys.stderr)
 
 
+def discard_output() -> int:
+    """Discards all further output, after the reader (head, less) has closed the pipe.
+
+    Returns:
+        The exit code of a verb that has nothing else to do.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
 def output() -> "Console":
     """Returns the console for results."""
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
@@ -49,6 +59,9 @@ def _console(**options: Any) -> "Console":  # noqa: ANN401 - those of rich
     from rich.segment import Segment
 
     class Printing(Console):
+        def on_broken_pipe(self) -> None:  # rich would end the process
+            discard_output()
+
         def render(
             self, renderable: RenderableType, options: ConsoleOptions | None = None
         ) -> Iterable[Segment]:

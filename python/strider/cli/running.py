@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from strider import signals
-from strider.cli.console import echo, error_console
+from strider.cli.console import discard_output, echo, error_console
 from strider.errors import ExitCode, StriderError, in_words
 
 if TYPE_CHECKING:
@@ -422,7 +422,7 @@ def present(outcome: "Outcome", options: RunOptions, render: "Render | None", is
         try:
             produce()
         except BrokenPipeError:
-            raise
+            discard_output()
         except Exception as error:
             complete = False
             said = error.message if isinstance(error, StriderError) else in_words(error)
