@@ -186,3 +186,19 @@ def test_a_run_whose_name_would_change_a_terminal_is_damage(run_dir: Path) -> No
     with pytest.raises(StriderError, match="control characters"):
         load(run_dir)
     assert [run.status for run in list_runs(run_dir.parent)] == ["unreadable"]
+
+
+@pytest.mark.parametrize("name", ["run.json", "plan.json", "events.jsonl"])
+def test_deep_nesting_damages_one_run_of_a_list(tmp_path: Path, name: str) -> None:
+    """One run directory of another user must not hide all others of a store."""
+    for run in (RUN, RUN.replace("11-21", "11-22")):
+        RunBuilder([CaseSpec()]).write(tmp_path / run)
+    (tmp_path / RUN / name).write_text("[" * 200_000)
+    damaged, whole = list_runs(tmp_path)
+    assert (damaged.run, whole.status) == (RUN, "complete")
+    if name == "run.json":
+        assert damaged.status == "unreadable"
+        assert "nested too deeply" in damaged.damage
+    if name == "plan.json":
+        with pytest.raises(StriderError, match="nested too deeply"):
+            load(tmp_path / RUN)

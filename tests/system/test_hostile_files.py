@@ -1,0 +1,150 @@
+"""No file of another user ends a process, starts a program, changes a file or stops a list.
+
+`STRIDER_HOSTILE=N` reads N of each kind.
+"""
+
+import os
+import shutil
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from builders import CaseSpec, RunBuilder
+from hostile import World, damage_run, ran
+from strider.cli import main
+from strider.engine import Engine
+
+pytestmark = pytest.mark.slow
+
+COUNT = int(os.environ.get("STRIDER_HOSTILE", "60"))
+RUN = "2026-11-21-101112-synthetic-abcd"
+SUITE = """
+[suite]
+name = "s"
+target = "{target}"
+clients = [1, 2]
+repetitions = 2
+[[case]]
+interface = "posix"
+pattern = "segmented"
+transfer = "4KiB"
+block = "16KiB"
+operations = ["write", "read"]
+verify = "full"
+[[case]]
+interface = "posix"
+tree = "balanced"
+items = 3
+operations = ["create", "stat"]
+"""
+
+
+@pytest.fixture(scope="module")
+def runs(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Run directories as engines write them."""
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "target").mkdir()
+    (folder / "suite.toml").write_text(SUITE.format(target=folder / "target"))
+    os.environ["STRIDER_ENGINE"] = str(engine.path)
+    assert main(["run", str(folder / "suite.toml"), "--store", str(folder / "store"), "--quiet"]) == 0
+    (made,) = (folder / "store").glob("*-s-*")
+    older = RunBuilder([CaseSpec(), CaseSpec(clients=3)], repetitions=2).write(folder / RUN)
+    return [made, made, older]
+
+
+def verbs(run: Path, whole: Path, scratch: Path) -> list[list[str]]:
+    store = str(run.parent)
+    return [
+        ["list", "--store", store],
+        ["list", "--json", "--store", store],
+        ["show", str(run)],
+        ["show", "--json", str(run)],
+        ["report", str(run), "-o", str(scratch / "report.html")],
+        ["compare", str(whole), str(run)],
+        ["export", str(run), "--format", "csv", "-o", str(scratch / "table.csv")],
+        ["rm", "--dry-run", "--store", store, run.name],
+        ["prune", "--dry-run", "--keep", "0", "--store", store],
+        ["resume", "--store", store, run.name],
+    ]
+
+
+def test_no_run_directory_stops_a_verb(runs: list[Path], tmp_path: Path) -> None:
+    random = Random(7)
+    complaints: list[str] = []
+    for number in range(COUNT):
+        whole = random.choice(runs)
+        run = tmp_path / "store" / whole.name
+        shutil.copytree(whole, run)
+        where = damage_run(run, random)
+        words = random.choice(verbs(run, whole, tmp_path))
+        if number % 4 == 0:
+            words = verbs(run, whole, tmp_path)[0]
+        done = ran(words)
+        complaints += [f"{where}\n{complaint}" for complaint in done.complaints()]
+        if words[0] == "list" and "--json" not in words and run.name not in done.printed:
+            complaints.append(f"{where}: not listed: {done.printed}")
+        shutil.rmtree(run.parent)
+    assert not complaints, "\n".join(complaints[:5]) + f"\n{len(complaints)} of {COUNT}"
+
+
+def planted(folder: Path, count: int, seed: int) -> list[str]:
+    """Lets verbs read state files of another user; returns what must not be."""
+    world = World(folder, Random(seed))
+    complaints: list[str] = []
+    try:
+        for _ in range(count):
+            file, words, how = world.plant()
+            done = ran(words)
+            found = [*done.complaints(), *world.complaints()]
+            if done.code not in (2, 3):
+                found.append(f"exit code {done.code}")
+            if str(file) not in done.printed and str(file.parent) not in done.printed:
+                found.append("the file is not named")
+            complaints += [f"{how} {file.name} {words[:2]}: {one}\n{done.printed}" for one in found]
+    finally:
+        world.close()
+    return complaints
+
+
+def as_user(user: int, act: Callable[[], list[str]], result: Path) -> list[str]:
+    """Returns what a function returns in a process of another user."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.setgroups([])
+            os.setgid(user)
+            os.setuid(user)
+            result.write_text("\0".join(act()))
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    return [line for line in result.read_text().split("\0") if line]
+
+
+@pytest.fixture
+def open_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder that another user can reach."""
+    folder = Path("/tmp") / f"strider-hostile-{os.getpid()}"
+    folder.mkdir()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("user", [0, 65534])
+def test_no_state_file_of_another_user_is_obeyed(engine: Engine, open_folder: Path, user: int) -> None:
+    os.environ["STRIDER_ENGINE"] = str(engine.path)
+    if user and os.geteuid() != 0:
+        pytest.skip("machine: only root becomes another user")
+    planted(open_folder, 12, 0)  # the other user may not be able to read Python's modules
+    for path in (open_folder, *open_folder.iterdir()):
+        os.chown(path, user, user)
+    shutil.rmtree(open_folder / "planted")
+    complaints = as_user(user, lambda: planted(open_folder, COUNT, user + 1), open_folder / "result")
+    assert not complaints, "\n".join(complaints[:5]) + f"\n{len(complaints)} of {COUNT}"
