@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "foundation/bounds.hpp"
 #include "foundation/error.hpp"
 
 namespace strider::listio {
@@ -25,7 +26,7 @@ void check(std::span<const ByteRun> ranges, LockKind kind) {
   if (kind != LockKind::shared && kind != LockKind::exclusive)
     throw InputError("kind", "a lock is shared or exclusive", "choose one of them; to give up a lock, unlock it");
   for (std::size_t i = 0; i < ranges.size(); ++i)
-    if (ranges[i].offset > most_file_bytes || ranges[i].length > most_file_bytes - ranges[i].offset)
+    if (!ends_within(ranges[i].offset, ranges[i].length, most_file_bytes))
       throw InputError("ranges",
                        "range " + std::to_string(i) + " of the lock (offset " + std::to_string(ranges[i].offset) +
                            ", length " + std::to_string(ranges[i].length) + ") ends beyond the largest file size",

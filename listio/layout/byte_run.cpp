@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "foundation/bounds.hpp"
 #include "foundation/error.hpp"
 
 namespace strider::listio {
@@ -10,7 +11,7 @@ std::uint64_t checked_bytes(std::span<const ByteRun> runs, std::uint64_t most_by
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const ByteRun& run = runs[i];
-    if (run.offset > most_bytes || run.length > most_bytes - run.offset || run.length > most_bytes - bytes)
+    if (!ends_within(run.offset, run.length, most_bytes) || !ends_within(bytes, run.length, most_bytes))
       throw InputError(std::string(what),
                        std::string(what) + ": run " + std::to_string(i) + " (offset " + std::to_string(run.offset) +
                            ", length " + std::to_string(run.length) + ") exceeds the limit of " +

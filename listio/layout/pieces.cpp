@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "foundation/bounds.hpp"
 #include "foundation/error.hpp"
 
 namespace strider::listio {
@@ -35,7 +36,7 @@ void for_each_part(const Striping& striping, std::span<const Extent> pieces, con
 
 void check(std::span<const Extent> pieces) {
   for (const Extent& piece : pieces)
-    if (piece.file_offset > most_file_bytes || piece.length > most_file_bytes - piece.file_offset)
+    if (!ends_within(piece.file_offset, piece.length, most_file_bytes))
       throw InputError("file list",
                        "a piece of " + std::to_string(piece.length) + " bytes at " + std::to_string(piece.file_offset) +
                            " ends beyond the largest possible file size",

@@ -9,8 +9,8 @@ namespace strider::listio {
 /// The time that messages give in nanoseconds since 1970; negative before.
 inline timespec time_of(std::int64_t ns) {
   constexpr std::int64_t second = 1'000'000'000;
-  const std::int64_t rest = (ns % second + second) % second;
-  return {(ns - rest) / second, rest};
+  const std::int64_t rest = ns % second;
+  return rest < 0 ? timespec{ns / second - 1, rest + second} : timespec{ns / second, rest};
 }
 
 /// The nanoseconds of a time, or the nearest ones that messages can give, in the years 1677 and 2262.

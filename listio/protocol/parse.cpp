@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "foundation/bounds.hpp"
 #include "listio/protocol/bytes.hpp"
 #include "listio/protocol/kinds.hpp"
 
@@ -56,7 +57,7 @@ Fault take(ByteReader& in, ReadRequest& request, const ProtocolLimits& limits) {
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < runs; ++i) {
     const auto offset = in.number<std::uint64_t>(), length = in.number<std::uint64_t>();
-    if (length == 0 || offset > most_file_bytes || length > most_file_bytes - offset)
+    if (length == 0 || !ends_within(offset, length, most_file_bytes))
       return "a run is empty or ends beyond the largest file size";
     if (length > limits.buffer_bytes - bytes)
       return "the runs have more bytes than the " + std::to_string(limits.buffer_bytes) + " of a buffer";
@@ -156,7 +157,7 @@ Fault take(ByteReader& in, LockKind& kind) {
 Fault take_range(ByteReader& in, ByteRun& range) {
   range.offset = in.number<std::uint64_t>();
   range.length = in.number<std::uint64_t>();
-  if (range.length == 0 || range.offset > most_file_bytes || range.length > most_file_bytes - range.offset)
+  if (range.length == 0 || !ends_within(range.offset, range.length, most_file_bytes))
     return "a range is empty or ends beyond the largest file size";
   return {};
 }
@@ -447,8 +448,8 @@ bool parse_body(std::span<const std::byte> bytes, LockHolder& body) {
   body.range.offset = in.number<std::uint64_t>();
   body.range.length = in.number<std::uint64_t>();
   body.name = in.text();
-  return !fault && in.complete() && is_client_name(body.name) && body.range.offset <= most_file_bytes &&
-         body.range.length <= most_file_bytes - body.range.offset;
+  return !fault && in.complete() && is_client_name(body.name) &&
+         ends_within(body.range.offset, body.range.length, most_file_bytes);
 }
 
 bool parse_body(std::span<const std::byte> bytes, EntryCheck& body) {

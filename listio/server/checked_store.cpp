@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <shared_mutex>
 #include <system_error>
@@ -37,7 +38,7 @@ void require(Errno error) {
   if (error != 0) fail(error);
 }
 
-/// Calls of `action` that fail by std::system_error return its number.
+/// The number of what `action` fails by; DamagedData passes.
 template <typename Action>
 Errno number_of_failure(const Action& action) {
   try {
@@ -45,6 +46,8 @@ Errno number_of_failure(const Action& action) {
     return 0;
   } catch (const std::system_error& error) {
     return error.code().value();
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
   }
 }
 
@@ -346,7 +349,7 @@ class CheckedStore final : public DataStore {
     try {
       require(data_.open(file, O_CREAT, open.data));
       return entry.summed.emplace(new_header(file), open, sum_memory_);
-    } catch (const std::system_error&) {
+    } catch (...) {
       data_.remove(file);
       sums_.remove(file);
       throw;
@@ -433,8 +436,8 @@ class CheckedStore final : public DataStore {
         if (written.error_number != 0 || !pieces.empty()) fail(written.error_number != 0 ? written.error_number : EIO);
       }
       summed.store(open, batch.first(), sums);
-    } catch (const std::system_error&) {
-      for (const BlockCall& call : batch.calls) summed.doubt(call.first, call.blocks);
+    } catch (...) {
+      for (const BlockCall& call : batch.calls) summed.doubt(open, call.first, call.blocks);
       throw;
     }
     for (const BlockCall& call : batch.calls) summed.settle(call.first, call.blocks);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -166,6 +168,15 @@ class Server::Impl final : TransportEvents {
     if (found == sessions_.end()) return;
     Session& session = found->second;
     if (session.state == Session::State::refused || session.state == Session::State::gone) return;
+    try {
+      take(session, message);
+    } catch (const std::exception& failure) {  // ends this connection, not the server
+      std::fprintf(stderr, "strider-listio-server: a message of %s: %s\n", session.client.c_str(), failure.what());
+      drop(peer);
+    }
+  }
+
+  void take(Session& session, std::span<const std::byte> message) {
     const ProtocolLimits limits{options_.most_runs, options_.buffer_bytes, options_.buffers};
     auto parsed = parse_client_message(message, limits);
     if (const auto* const malformed = std::get_if<Malformed>(&parsed)) return refuse(session, malformed->reason);
@@ -214,9 +225,7 @@ class Server::Impl final : TransportEvents {
   void end_earlier_session(const Session& session) {
     const auto earlier = peers_.find(session.client_number);
     if (earlier == peers_.end()) return;
-    const Peer peer = earlier->second;
-    transport_->close(peer);
-    end(sessions_.at(peer));
+    drop(earlier->second);
   }
 
   void admit(Session& session) {
@@ -416,7 +425,12 @@ class Server::Impl final : TransportEvents {
   }
 
   Done carry_out(Peer peer, std::span<std::byte> window, const NumberedRequest& request) {
-    return {peer, bytes_of(request.request), serve(shelf_, request, window, options_.buffer_bytes)};
+    const std::uint64_t bytes = bytes_of(request.request);
+    try {
+      return {peer, bytes, serve(shelf_, request, window, options_.buffer_bytes)};
+    } catch (...) {
+      return {peer, bytes, {}};  // not even a reply can be made
+    }
   }
 
   /// Replies, or holds the reply back until the bytes may have been moved. Nothing else waits for that.
@@ -433,7 +447,9 @@ class Server::Impl final : TransportEvents {
     Session& session = found->second;
     if (--session.under_way == 0) --active_;
     grants_.touch(done.peer);
-    if (session.state == Session::State::admitted) transport_->send(done.peer, done.reply);
+    if (session.state != Session::State::admitted) return;
+    if (done.reply.empty()) drop(done.peer);
+    else transport_->send(done.peer, done.reply);
   }
 
   /// Sends the replies that are ready.
@@ -499,10 +515,12 @@ class Server::Impl final : TransportEvents {
       if (session.state == Session::State::gone ||
           (session.state != Session::State::admitted && has_passed(session.decide_by)))
         late.push_back(peer);
-    for (const Peer peer : late) {
-      transport_->close(peer);
-      end(sessions_.at(peer));
-    }
+    for (const Peer peer : late) drop(peer);
+  }
+
+  void drop(Peer peer) {
+    transport_->close(peer);
+    end(sessions_.at(peer));
   }
 
   ServerStatus status() const {

@@ -3,6 +3,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <exception>
+#include <new>
+#include <system_error>
 
 namespace strider::listio {
 namespace {
@@ -201,10 +204,10 @@ class Worker {
 };
 
 /// In the server's log: the first ones, which are enough to know that there is something to be found.
-void report(const DamagedData& damage) {
+void report(const char* failure) {
   constexpr int most = 1000;
   static std::atomic<int> reported = 0;
-  if (reported < most && reported++ < most) std::fprintf(stderr, "strider-listio-server: %s\n", damage.what());
+  if (reported < most && reported++ < most) std::fprintf(stderr, "strider-listio-server: %s\n", failure);
 }
 
 }  // namespace
@@ -257,7 +260,14 @@ std::vector<std::byte> serve(const Shelf& shelf, const NumberedRequest& request,
   } catch (const DamagedData& damage) {
     error = EIO;
     worker.body = write_body(Reason{damage.what()});
-    report(damage);
+    report(damage.what());
+  } catch (const std::bad_alloc&) {
+    error = ENOMEM;
+  } catch (const std::system_error& failure) {
+    error = failure.code().value();
+  } catch (const std::exception& failure) {
+    error = EIO;
+    report(failure.what());
   }
   return write_message(Reply{request.number, static_cast<std::uint32_t>(error), worker.body});
 }

@@ -1,5 +1,6 @@
 #include "listio/server/sum_pages.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -96,7 +97,15 @@ void SumPages::load_stored(const Descriptor& file, std::uint64_t first, std::spa
 }
 
 void SumPages::prepare(const Descriptor& file, std::uint64_t first, std::uint64_t blocks) {
-  each_page(first, blocks, [&](std::uint64_t number, auto...) { find_or_read(file, number); });
+  each_page(first, blocks, [&](std::uint64_t number, auto...) {
+    Page* const page = find_or_read(file, number);
+    if (page != nullptr && page->has_room) return;
+    const auto offset = static_cast<off_t>(sum_offset(number * page_sums));
+    // Where a file system cannot, a write finds out.
+    if (::fallocate(file.get(), 0, offset, sizeof page->sums) != 0 && errno != EOPNOTSUPP && errno != ENOSYS)
+      fail(errno);
+    if (page != nullptr) page->has_room = true;
+  });
 }
 
 void SumPages::store(const Descriptor& file, std::uint64_t first, std::span<const Sum> sums) {
@@ -122,6 +131,7 @@ void SumPages::flush(const Descriptor& file) {
 void SumPages::cut(std::uint64_t first) {
   for (auto& [number, page] : pages_) {
     const std::uint64_t begin = number * page_sums;
+    page->has_room = false;
     if (begin + page_sums <= first) continue;
     std::ranges::fill(std::span(page->sums).subspan(first > begin ? first - begin : 0), Sum{0});
   }

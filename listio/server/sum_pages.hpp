@@ -48,7 +48,8 @@ class SumPages {
   void load(const Descriptor& file, std::uint64_t first, std::span<Sum> sums);
   /// The same as they are on the storage, those excepted that were not flushed yet.
   void load_stored(const Descriptor& file, std::uint64_t first, std::span<Sum> sums);
-  /// Has pages in memory, so that `store` cannot fail. Only where the limit is reached, it still can.
+  /// Has room in the file and pages in memory, so that `store` cannot fail. Only where the limit is reached, it still
+  /// can.
   void prepare(const Descriptor& file, std::uint64_t first, std::uint64_t blocks);
   void store(const Descriptor& file, std::uint64_t first, std::span<const Sum> sums);
   /// Writes all changes to the file; it is not made durable. What fails is written by the next call.
@@ -63,6 +64,7 @@ class SumPages {
   struct Page {
     std::array<Sum, page_sums> sums;
     bool is_changed = false;
+    bool has_room = false;  ///< on the storage
   };
   Page* find(std::uint64_t number);
   /// Null where the limit is reached.

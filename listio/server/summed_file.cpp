@@ -1,6 +1,5 @@
 #include "listio/server/summed_file.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,12 +8,13 @@
 #include <cstdio>
 #include <cstring>
 #include <system_error>
+#include <vector>
 
 namespace strider::listio {
 namespace {
 
 constexpr std::uint64_t chunk_blocks = 256;  // 1 MiB of data
-constexpr std::uint64_t page_sums = SumPages::page_sums;
+constexpr std::size_t most_in_doubt = 4096, fewer_in_doubt = 2048;  // ranges that are told apart
 constexpr std::size_t few_sums = 256;  // need no memory of their own
 
 [[noreturn]] void fail(int error) { throw std::system_error(error, std::generic_category()); }
@@ -37,7 +37,7 @@ std::uint64_t OpenPair::read(std::span<iovec> pieces, std::uint64_t offset) cons
 
 SummedFile::SummedFile(const SumsHeader& header, std::uint64_t data_bytes, SumMemory& memory)
     : header_(header), pages_(std::make_unique<SumPages>(memory)) {
-  if (!is_clean()) doubt(0, blocks_of(data_bytes));
+  if (!is_clean()) doubt({0, blocks_of(data_bytes)});
 }
 
 SummedFile::SummedFile(const SumsHeader& header, const OpenPair& open, SumMemory& memory)
@@ -59,19 +59,6 @@ void SummedFile::store(const OpenPair& open, std::uint64_t first, std::span<cons
   pages_->store(*open.sums, first, sums);
 }
 
-void SummedFile::reserve(const OpenPair& open, std::uint64_t first, std::uint64_t blocks) {
-  const std::uint64_t begin = first / page_sums, end = (first + blocks - 1) / page_sums + 1;
-  if (reserved_.size() < end) reserved_.resize(end);
-  for (std::uint64_t page = begin; page < end; ++page) {
-    if (reserved_[page]) continue;
-    const auto offset = static_cast<off_t>(sum_offset(page * page_sums));
-    // Where a file system cannot, a write finds out.
-    if (::fallocate(open.sums->get(), 0, offset, 4096) != 0 && errno != EOPNOTSUPP && errno != ENOSYS) fail();
-    reserved_[page] = true;
-  }
-  pages_->prepare(*open.sums, first, blocks);
-}
-
 void SummedFile::soil(const OpenPair& open, std::uint64_t bytes) {
   ++changes_;
   if (!is_clean() && header_.bytes <= bytes) return;
@@ -82,7 +69,7 @@ void SummedFile::soil(const OpenPair& open, std::uint64_t bytes) {
     write_header(open);
     // The mark has to be there before the data change. A flush that fails may have lost checksums too.
     if (const Errno error = open.sum_files.sync_bytes(open.file); error != 0) fail(error);
-  } catch (const std::system_error&) {
+  } catch (...) {
     header_ = before;
     throw;
   }
@@ -95,43 +82,44 @@ void SummedFile::make_clean(const OpenPair& open, std::uint64_t epoch) {
   header_.bytes = open.data_bytes();
   try {
     write_header(open);
-  } catch (const std::system_error&) {
+  } catch (...) {
     header_ = before;
     throw;
   }
 }
 
-void SummedFile::doubt(std::uint64_t first, std::uint64_t blocks) {
-  if (in_doubt_.size() < first + blocks) in_doubt_.resize(first + blocks);
-  for (std::uint64_t block = first; block < first + blocks; ++block) {
-    if (!in_doubt_[block]) ++doubtful_;
-    in_doubt_[block] = true;
-  }
+void SummedFile::doubt(const ByteRun& blocks) {
+  in_doubt_.add(RangeSet({&blocks, 1}));
+  limit_doubt();
+}
+
+/// What is between ranges is summed again too, so that memory does not grow with them.
+void SummedFile::limit_doubt() {
+  if (in_doubt_.size() > most_in_doubt) in_doubt_.coarsen(fewer_in_doubt);
+}
+
+void SummedFile::doubt(const OpenPair& open, std::uint64_t first, std::uint64_t blocks) {
+  const std::uint64_t end = std::min(first + blocks, blocks_of(open.data_bytes()));
+  if (first < end) doubt({first, end - first});
 }
 
 void SummedFile::settle(std::uint64_t first, std::uint64_t blocks) {
-  const std::uint64_t end = std::min<std::uint64_t>(first + blocks, in_doubt_.size());
-  for (std::uint64_t block = first; block < end && doubtful_ > 0; ++block) {
-    if (in_doubt_[block]) --doubtful_;
-    in_doubt_[block] = false;
-  }
+  if (is_sure()) return;
+  const ByteRun settled{first, blocks};
+  in_doubt_.remove(RangeSet({&settled, 1}));
+  limit_doubt();
 }
 
 void SummedFile::resum(const OpenPair& open, std::uint64_t first, std::uint64_t blocks) {
-  const std::uint64_t end = std::min<std::uint64_t>(first + blocks, in_doubt_.size());
-  for (std::uint64_t block = first; block < end && doubtful_ > 0; ++block) {
-    if (!in_doubt_[block]) continue;
-    std::uint64_t count = 1;
-    while (block + count < end && count < chunk_blocks && in_doubt_[block + count]) ++count;
-    sum_data(open, block, count);
-    block += count - 1;
-  }
+  if (is_sure()) return;
+  const ByteRun wanted{first, blocks};
+  const RangeSet range({&wanted, 1});
+  while (const auto found = in_doubt_.overlap(range))
+    sum_data(open, found->offset, std::min(found->length, chunk_blocks));
 }
 
 void SummedFile::resum_some(const OpenPair& open, std::uint64_t most_blocks) {
-  if (is_sure()) return;
-  const auto first = std::ranges::find(in_doubt_, true) - in_doubt_.begin();
-  resum(open, static_cast<std::uint64_t>(first), most_blocks);
+  if (!is_sure()) resum(open, in_doubt_.hull().offset, most_blocks);
 }
 
 void SummedFile::sum_data(const OpenPair& open, std::uint64_t first, std::uint64_t blocks) {
@@ -161,18 +149,16 @@ void SummedFile::truncate(const OpenPair& open, std::uint64_t bytes) {
   if (::ftruncate(open.data->get(), static_cast<off_t>(bytes)) != 0) fail();
   if (bytes >= before) return;
   // If this fails half-way, the checksums are made anew.
-  doubt(last, blocks_of(before) - last);
+  doubt({last, blocks_of(before) - last});
   if (::ftruncate(open.sums->get(), static_cast<off_t>(sum_offset(blocks_of(bytes)))) != 0) fail();
   pages_->cut(blocks_of(bytes));
-  reserved_.clear();
   if (rest != 0) {
     std::memset(block.data() + rest, 0, block.size() - rest);
     Sum sum = 0;
     sum_blocks({&whole, 1}, {&sum, 1});
     store(open, last, {&sum, 1});
   }
-  settle(last, in_doubt_.size() - last);
-  if (in_doubt_.size() > blocks_of(bytes)) in_doubt_.resize(blocks_of(bytes));
+  settle(last, blocks_of(before) - last);
 }
 
 void compare(const OpenPair& open, std::uint64_t first, std::span<const iovec> pieces, std::span<const Sum> expected) {

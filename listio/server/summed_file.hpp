@@ -3,8 +3,8 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "listio/layout/range_set.hpp"
 #include "listio/server/block_calls.hpp"
 #include "listio/server/numbered_files.hpp"
 #include "listio/server/sum_pages.hpp"
@@ -38,7 +38,7 @@ class SummedFile {
 
   bool is_clean() const { return header_.state == SumsHeader::State::clean; }
   /// Whether no checksum is in doubt.
-  bool is_sure() const { return doubtful_ == 0; }
+  bool is_sure() const { return in_doubt_.empty(); }
   /// How often it was changed.
   std::uint64_t changes() const { return changes_; }
 
@@ -50,7 +50,9 @@ class SummedFile {
   void load_stored(const OpenPair& open, std::uint64_t first, std::span<Sum> sums) const;
   void store(const OpenPair& open, std::uint64_t first, std::span<const Sum> sums);
   /// Takes room for checksums, on the storage and in memory, so that data are not changed if theirs find none.
-  void reserve(const OpenPair& open, std::uint64_t first, std::uint64_t blocks);
+  void reserve(const OpenPair& open, std::uint64_t first, std::uint64_t blocks) {
+    pages_->prepare(*open.sums, first, blocks);
+  }
 
   /// Writes checksums that are in memory alone.
   void flush(const OpenPair& open) { pages_->flush(*open.sums); }
@@ -64,8 +66,8 @@ class SummedFile {
   /// durable too.
   void make_clean(const OpenPair& open, std::uint64_t epoch);
 
-  /// Checksums do not fit data any more, or nobody knows.
-  void doubt(std::uint64_t first, std::uint64_t blocks);
+  /// Checksums may not fit data any more. What is beyond the end of the data file has none.
+  void doubt(const OpenPair& open, std::uint64_t first, std::uint64_t blocks);
   /// The checksums of these blocks are those of their data.
   void settle(std::uint64_t first, std::uint64_t blocks);
   /// Sums data whose checksums are in doubt: in a range, or the first ones of the file, at most so many blocks.
@@ -76,14 +78,14 @@ class SummedFile {
   void truncate(const OpenPair& open, std::uint64_t bytes);
 
  private:
+  void doubt(const ByteRun& blocks);
+  void limit_doubt();
   void sum_data(const OpenPair& open, std::uint64_t first, std::uint64_t blocks);
 
   SumsHeader header_;
   std::unique_ptr<SumPages> pages_;
   std::uint64_t changes_ = 0;
-  std::vector<bool> in_doubt_;  ///< by block
-  std::uint64_t doubtful_ = 0;  ///< how many of them
-  std::vector<bool> reserved_;  ///< by page of checksums
+  RangeSet in_doubt_;  ///< blocks
 };
 
 /// Throws DamagedData unless the checksums of these blocks are as expected.

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "foundation/bounds.hpp"
+
 namespace strider::listio {
 namespace {
 
@@ -125,7 +127,7 @@ std::uint32_t StreamConnection::expose(std::span<std::byte> memory) {
 std::span<std::byte> StreamConnection::exposed(const Frame& frame) const {
   if (frame.key >= exposed_.size()) throw StreamError("addressed memory that was not exposed to it");
   const std::span<std::byte> memory = exposed_[frame.key];
-  if (frame.offset > memory.size() || frame.length > memory.size() - frame.offset)
+  if (!ends_within(frame.offset, frame.length, memory.size()))
     throw StreamError("names " + std::to_string(frame.length) + " bytes at " + std::to_string(frame.offset) + " of " +
                       std::to_string(memory.size()) + " that were exposed to it");
   return memory.subspan(frame.offset, frame.length);

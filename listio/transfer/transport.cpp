@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "foundation/bounds.hpp"
+
 namespace strider::listio {
 
 RemoteMemory Transport::expose(Peer peer, std::span<std::byte> memory, const Region* region) {
@@ -46,7 +48,7 @@ std::uint64_t Transport::checked(const LocalMemory& local, const RemotePlace& pl
     throw std::logic_error(std::to_string(local.pieces.size()) + " pieces in one operation of " + std::string(name()));
   std::uint64_t bytes = 0;
   for (const iovec& piece : local.pieces) bytes += piece.iov_len;
-  if (place.offset > place.memory.bytes || bytes > place.memory.bytes - place.offset)
+  if (!ends_within(place.offset, bytes, place.memory.bytes))
     throw std::logic_error(std::to_string(bytes) + " bytes at " + std::to_string(place.offset) + " of " +
                            std::to_string(place.memory.bytes) + " that the peer has exposed");
   if (strict_ == nullptr) return bytes;

@@ -419,6 +419,33 @@ TEST_F(CheckedStoreTest, ReadersAndWritersOfTheSameBlockSeeNoDamage) {
   EXPECT_TRUE(verified.damaged.empty());
 }
 
+/// The most memory that this process has had since it was last asked, in KiB.
+std::uint64_t peak_kib() {
+  std::uint64_t peak = 0;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) peak = std::stoull(line.substr(6));
+  std::ofstream("/proc/self/clear_refs") << "5";
+  return peak;
+}
+
+TEST_F(CheckedStoreTest, NoMemoryGrowsWithHoles) {
+  constexpr FileId file = 7;
+  constexpr std::uint64_t large = std::uint64_t{50} << 40;
+  if (store_->truncate(file, large) == EFBIG) GTEST_SKIP() << "machine: files cannot have 50 TiB in " << place_.path();
+  peak_kib();
+  const std::uint64_t before = peak_kib();
+  for (const std::uint64_t offset : {std::uint64_t{0}, large, most_file_bytes - 10 * block}) {
+    ASSERT_EQ(write(file, offset, random_bytes(10)), 0) << offset;
+    ASSERT_EQ(store_->truncate(file, offset / 2 + 9), 0) << offset;
+    ASSERT_EQ(store_->sync(file), 0) << offset;
+  }
+  EXPECT_LE(peak_kib(), before + 16 * 1024);
+  ASSERT_EQ(store_->truncate(file, 5), 0);
+  EXPECT_EQ(read(file, 0, 5).size(), 5);
+  EXPECT_EQ(health(file), Health::sound);
+}
+
 TEST_F(CheckedStoreTest, FullStorageLeavesNoDamage) {
   const std::string small = place_.path() + "/small";
   fs::create_directory(small);

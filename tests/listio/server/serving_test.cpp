@@ -1,0 +1,57 @@
+#include "listio/server/serving.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+#include "listio/protocol/parse.hpp"
+
+namespace strider::listio {
+namespace {
+
+/// Fails by whatever a test wants.
+class ThrowingStore final : public DataStore {
+ public:
+  explicit ThrowingStore(std::function<void()> act) : act_(std::move(act)) {}
+  Errno read(FileId, std::span<const ByteRun>, std::span<std::byte>, Extent&) override { return act(); }
+  Errno write(FileId, std::span<const ByteRun>, std::span<std::byte>) override { return act(); }
+  Errno sync(FileId) override { return act(); }
+  Errno stat(FileId, DataStat&) override { return act(); }
+  Errno truncate(FileId, std::uint64_t) override { return act(); }
+  Errno set_time(FileId, std::int64_t) override { return act(); }
+  Errno remove(FileId) override { return act(); }
+  Errno list(std::uint64_t, DataPage&) override { return act(); }
+  Counters counters() const override { return {}; }
+
+ private:
+  Errno act() const {
+    act_();
+    return 0;
+  }
+  std::function<void()> act_;
+};
+
+std::uint32_t error_of(const std::function<void()>& act) {
+  ThrowingStore store(act);
+  Shelf shelf;
+  shelf.data = &store;
+  const std::vector<std::byte> message = serve(shelf, {7, TruncateRequest{5, 1}}, {}, 0);
+  const auto parsed = parse_server_message(message);
+  const auto& reply = std::get<Reply>(std::get<ServerMessage>(parsed));
+  EXPECT_EQ(reply.number, 7);
+  return reply.error;
+}
+
+TEST(ServingTest, EachExceptionEndsARequestWithAnError) {
+  EXPECT_EQ(error_of([] {}), 0);
+  EXPECT_EQ(error_of([] { throw std::bad_alloc(); }), ENOMEM);
+  EXPECT_EQ(error_of([] { throw std::length_error("vector"); }), EIO);
+  EXPECT_EQ(error_of([] { throw std::system_error(ENOSPC, std::generic_category()); }), ENOSPC);
+  EXPECT_EQ(error_of([] { throw DamagedData("bits"); }), EIO);
+}
+
+}  // namespace
+}  // namespace strider::listio
