@@ -247,7 +247,7 @@ int strider_listio_rmdir(strider_listio_volume* volume, const char* path) {
 int strider_listio_readdir(strider_listio_volume* volume, const char* path,
                            int (*entry)(void* context, const char* name, mode_t kind), void* context) {
   return guarded(*volume, [&] {
-    for (const auto& [name, kind] : volume->client->read_directory(path))
+    for (const auto& [name, kind, inode] : volume->client->read_directory(path))
       if (const int result = entry(context, name.c_str(), mode_of(kind)); result != 0) return result;
     return 0;
   });

@@ -327,7 +327,7 @@ void Client::truncate(const File& file, std::uint64_t bytes) {
 
 FileStat Client::stat(const std::string& path) {
   const auto entry = impl_->ask_again<Entry>("stat", path, StatRequest{checked(path)});
-  FileStat stat{entry.kind, entry.mode, 0, entry.modified_ns, entry.file, entry.layout};
+  FileStat stat{entry.kind, entry.mode, 0, entry.modified_ns, entry.file, entry.layout, entry.inode};
   if (entry.kind == EntryKind::directory) return stat;
   if (entry.kind == EntryKind::link) {
     stat.bytes = read_link(path).size();
@@ -366,17 +366,23 @@ std::string Client::read_link(const std::string& path) {
   return impl_->ask_again<LinkText>("readlink", path, ReadLinkRequest{checked(path)}).text;
 }
 
-void Client::set_mode(const std::string& path, std::uint32_t mode) {
-  impl_->change("chmod", path, SetEntryRequest{checked(path), mode & kept_mode_bits, SetEntryRequest::keep_time});
+void Client::set_mode(const std::string& path, std::uint32_t mode, FileId id) {
+  impl_->change("chmod", path, SetEntryRequest{checked(path), mode & kept_mode_bits, SetEntryRequest::keep_time, id});
 }
 
-void Client::set_time(const std::string& path, std::int64_t modified_ns) {
+std::string Client::locate(FileId id, EntryKind kind) {
+  return impl_->ask_again<LinkText>("locate", "", LocateRequest{id, kind}).text;
+}
+
+void Client::set_time(const std::string& path, std::int64_t modified_ns, FileId id) {
   // The name comes last: its reply is the proof that it was there, and data of older times do not hide its own.
   const auto entry = impl_->ask_again<Entry>("utimens", path, StatRequest{checked(path)});
+  if (id != 0 && entry.file != id)
+    throw IoError({"utimens", path, 0, 0, ESTALE}, "another file has its path now", "open the file again");
   if (entry.kind == EntryKind::file)
     impl_->tell_all("utimens", path, std::min(entry.layout.servers, impl_->driver.servers()),
                     [&](std::uint32_t) { return SetDataTimeRequest{entry.file, modified_ns}; });
-  impl_->change("utimens", path, SetEntryRequest{path, SetEntryRequest::keep_mode, modified_ns});
+  impl_->change("utimens", path, SetEntryRequest{path, SetEntryRequest::keep_mode, modified_ns, id});
 }
 
 std::vector<DirectoryPage::Name> Client::read_directory(const std::string& path) {

@@ -99,8 +99,9 @@ struct FileStat {
   std::uint32_t mode = 0;
   std::uint64_t bytes = 0;       ///< of a link those of its text
   std::int64_t modified_ns = 0;  ///< since 1970
-  FileId id = 0;
+  FileId id = 0;  ///< of a directory: known by it after a rename; of a link 0
   LayoutWords layout;
+  std::uint64_t inode = 0;
 };
 
 /// What comparing the names with the data files has found. Only of a volume that is not changed meanwhile.
@@ -257,9 +258,12 @@ class Client {
   void remove_directory(const std::string& path);
   void make_link(const std::string& path, const std::string& text);
   std::string read_link(const std::string& path);
-  void set_mode(const std::string& path, std::uint32_t mode);
+  /// With an id: of that file or directory alone. IoError with ESTALE if another one has the path.
+  void set_mode(const std::string& path, std::uint32_t mode, FileId id = 0);
   /// When it was changed, in ns since 1970; the next write changes it again.
-  void set_time(const std::string& path, std::int64_t modified_ns);
+  void set_time(const std::string& path, std::int64_t modified_ns, FileId id = 0);
+  /// The path of a file or directory now. IoError with ENOENT if it has none.
+  std::string locate(FileId id, EntryKind kind);
   std::vector<DirectoryPage::Name> read_directory(const std::string& path);
 
   /// Connects to all servers, and makes the memory that lists are packed into; other calls do so when they need to.

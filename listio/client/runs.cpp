@@ -16,7 +16,7 @@ bool is_number(std::string_view text) {
 /// The run that an entry of the root belongs to; on a mount, a run has a folder with its marker. Empty: none.
 std::string run_of(Client& client, const std::string& name, EntryKind kind) {
   if (kind == EntryKind::directory && name.starts_with(prefix))
-    for (const auto& [inner, inner_kind] : client.read_directory(name))
+    for (const auto& [inner, inner_kind, inode] : client.read_directory(name))
       if (inner == marker && inner_kind == EntryKind::file) return name;
   return std::string(strider::listio::run_of(name));
 }
@@ -28,7 +28,7 @@ std::uint64_t remove_with_all_below(Client& client, const std::string& path, Ent
     return 1;
   }
   std::uint64_t removed = 1;
-  for (const auto& [name, below] : client.read_directory(path))
+  for (const auto& [name, below, inode] : client.read_directory(path))
     removed += remove_with_all_below(client, path + "/" + name, below);
   client.remove_directory(path);
   return removed;
@@ -49,14 +49,14 @@ std::string_view run_of(std::string_view name) {
 
 std::map<std::string, std::uint64_t> find_runs(Client& client) {
   std::map<std::string, std::uint64_t> runs;
-  for (const auto& [name, kind] : client.read_directory(""))
+  for (const auto& [name, kind, inode] : client.read_directory(""))
     if (const std::string run = run_of(client, name, kind); !run.empty()) ++runs[run];
   return runs;
 }
 
 std::uint64_t remove_run(Client& client, const std::string& run) {
   std::uint64_t removed = 0;
-  for (const auto& [name, kind] : client.read_directory(""))
+  for (const auto& [name, kind, inode] : client.read_directory(""))
     if (!run.empty() && run_of(client, name, kind) == run) removed += remove_with_all_below(client, name, kind);
   if (removed == 0)
     throw InputError("run", "the volume has no files of run '" + run + "'",

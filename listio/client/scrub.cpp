@@ -134,7 +134,7 @@ class Scrub {
   }
 
   void find_names(const std::string& directory) {
-    for (const auto& [name, kind] : client_.read_directory(directory)) {
+    for (const auto& [name, kind, inode] : client_.read_directory(directory)) {
       const std::string path = directory.empty() ? name : directory + "/" + name;
       if (kind == EntryKind::directory) find_names(path);
       if (kind == EntryKind::file) find_name(path);

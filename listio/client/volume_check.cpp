@@ -105,7 +105,7 @@ class Pass {
         DirectoryPage page;
         if (!is_there([&] { page = ask<DirectoryPage>(driver_, what, directory, ListRequest{directory, cookie}); }))
           break;
-        for (const auto& [name, kind] : page.names) {
+        for (const auto& [name, kind, inode] : page.names) {
           const std::string path = directory.empty() ? name : directory + "/" + name;
           if (kind == EntryKind::link) continue;  // it has no data
           if (kind == EntryKind::directory) ++report_.directories;

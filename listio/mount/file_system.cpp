@@ -24,18 +24,54 @@ std::string aside_name() {
 
 FileSystem::FileSystem(Client& served, MountOptions chosen) : client(served), options(std::move(chosen)) {}
 
-std::uint64_t FileSystem::opened(File file, Nodes::Number node) {
+FileSystem::Found FileSystem::look(Nodes::Number node) {
+  const Nodes::Identity is = nodes.identity(node);
+  const auto is_it = [&](const FileStat& found) { return is.id == 0 || identity_of(found).id == is.id; };
+  try {
+    const std::string path = nodes.path(node);
+    if (FileStat found = client.stat(path); is_it(found)) return {path, found};
+  } catch (const IoError& error) {
+    const int number = error.details().error_number;
+    const bool may_be_elsewhere = number == ESTALE || ((number == ENOENT || number == ENOTDIR) && !nodes.is_gone(node));
+    if (!may_be_elsewhere) throw;
+  }
+  const int gone = is.kind == EntryKind::directory ? ENOENT : ESTALE;
+  if (is.id == 0 || is.kind == EntryKind::link) throw IoError({"find", "", 0, 0, gone});
+  try {
+    const std::string path = client.locate(is.id, is.kind);
+    const FileStat found = client.stat(path);
+    if (!is_it(found)) throw IoError({"find", path, 0, 0, gone});
+    nodes.move(node, path);
+    return {path, found};
+  } catch (const IoError& error) {
+    if (error.details().error_number != ENOENT) throw;
+    throw IoError({"find", "", 0, 0, gone});
+  }
+}
+
+std::optional<FileStat> FileSystem::look_nameless(Nodes::Number node) {
+  for (const auto& [number, handle] : handles_) {
+    if (handle.node != node) continue;
+    FileStat stat = handle.stat;
+    stat.bytes = client.size(handle.file);
+    return stat;
+  }
+  return {};
+}
+
+std::uint64_t FileSystem::opened(File file, Nodes::Number node, const FileStat& stat) {
   nodes.open(node);
-  handles_[next_handle_] = {std::move(file), node, false, name_losses_};
+  handles_[next_handle_] = {std::move(file), node, stat, false, name_losses_};
   return next_handle_++;
 }
 
 void FileSystem::closed(std::uint64_t number) {
   const Nodes::Number node = handle(number).node;
   handles_.erase(number);
-  const std::string path = nodes.path(node);
+  const std::string path = nodes.has_path(node) ? nodes.path(node) : "";
   nodes.close(node);
-  if (!is_aside(path) || nodes.is_open(path)) return;
+  if (!asides_.contains(path) || nodes.is_open(path)) return;
+  asides_.erase(path);
   nodes.remove(path);
   client.unlink(path);
 }
@@ -84,6 +120,7 @@ void FileSystem::rename(const std::string& from, const std::string& to) {
     if (replaces_open) {
       client.rename(aside, to);
       nodes.rename(aside, to);
+      asides_.erase(aside);
     }
     throw;
   }
@@ -94,6 +131,7 @@ std::string FileSystem::put_aside(const std::string& path) {
   std::string aside = aside_name();
   client.rename(path, aside);
   nodes.rename(path, aside);
+  asides_.insert(aside);
   return aside;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,14 +43,28 @@ class FileSystem {
   Nodes nodes;
   MountLocks locks{client};
 
+  /// What a node is now, and its path, even if another mount or client has renamed it. IoError: ESTALE of a file that
+  /// was removed, ENOENT of a directory.
+  struct Found {
+    std::string path;
+    FileStat stat;
+  };
+  Found look(Nodes::Number node);
+  /// Of a file that this mount has open and that has no name any more: as it was, with the size that it has now.
+  std::optional<FileStat> look_nameless(Nodes::Number node);
+  static Nodes::Identity identity_of(const FileStat& found) {
+    return {found.id != 0 ? found.id : found.inode, found.kind};
+  }
+
   /// An open file.
   struct Handle {
     File file;
     Nodes::Number node = 0;
+    FileStat stat{};                ///< when it was opened
     bool has_lost_data = false;     ///< which no sync of this handle has reported
     std::uint64_t name_losses = 0;  ///< those that were found when it was opened, or have been reported
   };
-  std::uint64_t opened(File file, Nodes::Number node);
+  std::uint64_t opened(File file, Nodes::Number node, const FileStat& stat);
   Handle& handle(std::uint64_t number) { return handles_.at(number); }
   /// Removes the file too if its name was removed before.
   void closed(std::uint64_t number);
@@ -82,6 +97,7 @@ class FileSystem {
   std::uint64_t next_handle_ = 1;
   std::uint64_t name_losses_ = 0;
   std::optional<LostChanges> lost_;  ///< what was found last
+  std::set<std::string> asides_;     ///< hidden names that this mount has made
 };
 
 }  // namespace strider::listio

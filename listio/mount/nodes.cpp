@@ -9,15 +9,37 @@
 namespace strider::listio {
 
 Nodes::Nodes() {
-  nodes_[root] = {"", 1, 0, 0};
+  nodes_[root].lookups = 1;
   numbers_[""] = root;
 }
 
-Nodes::Number Nodes::look_up(const std::string& path) {
-  const auto [place, is_new] = numbers_.try_emplace(path, next_);
-  if (is_new) nodes_[next_++].path = path;
-  ++nodes_[place->second].lookups;
-  return place->second;
+Nodes::Number Nodes::look_up(const std::string& path, const Identity& found) {
+  const auto [known, is_new] = by_id_.try_emplace(found.id, next_);
+  const Number number = known->second;
+  if (is_new) {
+    remove(path);
+    nodes_[next_++] = {path, found};
+    numbers_[path] = number;
+  } else {
+    move(number, path);
+  }
+  ++nodes_[number].lookups;
+  return number;
+}
+
+const Nodes::Identity& Nodes::identity(Number number) const {
+  const auto found = nodes_.find(number);
+  if (found == nodes_.end()) throw IoError({"find", "", 0, 0, ESTALE});
+  return found->second.identity;
+}
+
+void Nodes::move(Number number, const std::string& path) {
+  Node& node = nodes_.at(number);
+  if (node.error == 0) return rename(node.path, path);
+  remove(path);
+  node.path = path;
+  node.error = 0;
+  numbers_[path] = number;
 }
 
 void Nodes::forget(Number number, std::uint64_t lookups) {
@@ -27,11 +49,14 @@ void Nodes::forget(Number number, std::uint64_t lookups) {
   drop_if_unused(number);
 }
 
-const std::string& Nodes::path(Number number) const {
+int Nodes::error_of(Number number) const {
   const auto found = nodes_.find(number);
-  const int error = found == nodes_.end() ? ESTALE : found->second.error;
-  if (error != 0) throw IoError({"find", "", 0, 0, error});
-  return found->second.path;
+  return found == nodes_.end() ? ESTALE : found->second.error;
+}
+
+const std::string& Nodes::path(Number number) const {
+  if (const int error = error_of(number); error != 0) throw IoError({"find", "", 0, 0, error});
+  return nodes_.at(number).path;
 }
 
 std::string Nodes::child(Number parent, std::string_view name) const {
@@ -52,6 +77,7 @@ void Nodes::rename(const std::string& from, const std::string& to) {
     place = numbers_.erase(place);
   }
   for (auto& [path, number] : moved) {
+    remove(path);
     nodes_[number].path = path;
     numbers_[path] = number;
   }
@@ -86,6 +112,7 @@ void Nodes::drop_if_unused(Number number) {
   const auto found = nodes_.find(number);
   if (number == root || found == nodes_.end() || found->second.lookups > 0 || found->second.opens > 0) return;
   if (found->second.error == 0) numbers_.erase(found->second.path);
+  by_id_.erase(found->second.identity.id);
   nodes_.erase(found);
 }
 

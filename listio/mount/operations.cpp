@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "foundation/error.hpp"
@@ -36,10 +38,9 @@ mode_t type_of(EntryKind kind) {
   return kind == EntryKind::directory ? S_IFDIR : kind == EntryKind::link ? S_IFLNK : S_IFREG;
 }
 
-struct stat attributes_of(const FileSystem& system, const std::string& path, const FileStat& found,
-                          Nodes::Number node) {
+struct stat attributes_of(const FileSystem& system, const std::string& path, const FileStat& found) {
   struct stat attributes{};
-  attributes.st_ino = found.id != 0 ? found.id : node;  // that of a file is the same on all mounts
+  attributes.st_ino = found.inode;  // the same on all mounts
   attributes.st_mode = found.mode | type_of(found.kind);
   attributes.st_nlink = FileSystem::is_aside(path) ? 0 : 1;  // subdirectories are not counted
   attributes.st_uid = ::getuid();
@@ -53,15 +54,40 @@ struct stat attributes_of(const FileSystem& system, const std::string& path, con
 }
 
 /// One more lookup of a path that exists.
-fuse_entry_param entry_of(FileSystem& system, const std::string& path) {
-  const FileStat found = system.client.stat(path);
+fuse_entry_param entry_of(FileSystem& system, const std::string& path, const FileStat& found) {
   fuse_entry_param entry{};
-  entry.ino = system.nodes.look_up(path);
+  entry.ino = system.nodes.look_up(path, FileSystem::identity_of(found));
   entry.generation = 1;
-  entry.attr = attributes_of(system, path, found, entry.ino);
+  entry.attr = attributes_of(system, path, found);
   entry.attr_timeout = attributes_valid_s;
   entry.entry_timeout = names_valid_s;
   return entry;
+}
+fuse_entry_param entry_of(FileSystem& system, const std::string& path) {
+  return entry_of(system, path, system.client.stat(path));
+}
+
+/// Of the file or directory that a node is, whatever has its path now.
+struct stat attributes_of(FileSystem& system, Nodes::Number node) {
+  try {
+    const FileSystem::Found found = system.look(node);
+    return attributes_of(system, found.path, found.stat);
+  } catch (const IoError& error) {
+    const std::optional<FileStat> nameless =
+        error.details().error_number == ESTALE ? system.look_nameless(node) : std::nullopt;
+    if (!nameless) throw;
+    struct stat attributes = attributes_of(system, "", *nameless);
+    attributes.st_nlink = 0;
+    return attributes;
+  }
+}
+
+/// Opens the file that a node is. ESTALE, for the kernel to look again, if another one has its path.
+std::pair<File, FileStat> open_node(FileSystem& system, Nodes::Number node) {
+  const auto [path, found] = system.look(node);
+  File file = system.client.open(path);
+  if (file.id != found.id) throw IoError({"open", path, 0, 0, ESTALE});
+  return {std::move(file), found};
 }
 
 void choose_caching(const FileSystem& system, fuse_file_info& info) {
@@ -92,8 +118,7 @@ void forget(fuse_req_t request, fuse_ino_t node, std::uint64_t lookups) {
 
 void get_attributes(fuse_req_t request, fuse_ino_t node, fuse_file_info*) {
   answer(request, [&](FileSystem& system) {
-    const std::string& path = system.nodes.path(node);
-    const struct stat attributes = attributes_of(system, path, system.client.stat(path), node);
+    const struct stat attributes = attributes_of(system, node);
     fuse_reply_attr(request, &attributes, attributes_valid_s);
   });
 }
@@ -105,19 +130,23 @@ std::int64_t now_ns() {
 }
 
 /// Size, mode and time of the last change can be set; of owners only what they are, and of other times nothing.
-void set_attributes(fuse_req_t request, fuse_ino_t node, struct stat* wanted, int which, fuse_file_info*) {
+void set_attributes(fuse_req_t request, fuse_ino_t node, struct stat* wanted, int which, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
-    const std::string& path = system.nodes.path(node);
     const auto sets = [which](int what) { return (which & what) != 0; };
     if ((sets(FUSE_SET_ATTR_UID) && wanted->st_uid != ::getuid()) ||
         (sets(FUSE_SET_ATTR_GID) && wanted->st_gid != ::getgid()))
-      throw IoError({"chown", path, 0, 0, EPERM});
+      throw IoError({"chown", "", 0, 0, EPERM});
     if (sets(FUSE_SET_ATTR_SIZE))
-      system.client.truncate(system.client.open(path), static_cast<std::uint64_t>(wanted->st_size));
-    if (sets(FUSE_SET_ATTR_MODE)) system.client.set_mode(path, wanted->st_mode);
-    if (sets(FUSE_SET_ATTR_MTIME_NOW)) system.client.set_time(path, now_ns());
-    else if (sets(FUSE_SET_ATTR_MTIME)) system.client.set_time(path, ns_of(wanted->st_mtim));
-    const struct stat attributes = attributes_of(system, path, system.client.stat(path), node);
+      system.client.truncate(info != nullptr ? system.handle(info->fh).file : open_node(system, node).first,
+                             static_cast<std::uint64_t>(wanted->st_size));
+    const bool sets_time = sets(FUSE_SET_ATTR_MTIME_NOW) || sets(FUSE_SET_ATTR_MTIME);
+    if (sets(FUSE_SET_ATTR_MODE) || sets_time) {
+      const auto [path, found] = system.look(node);
+      if (sets(FUSE_SET_ATTR_MODE)) system.client.set_mode(path, wanted->st_mode, found.id);
+      if (sets_time)
+        system.client.set_time(path, sets(FUSE_SET_ATTR_MTIME_NOW) ? now_ns() : ns_of(wanted->st_mtim), found.id);
+    }
+    const struct stat attributes = attributes_of(system, node);
     fuse_reply_attr(request, &attributes, attributes_valid_s);
   });
 }
@@ -178,7 +207,8 @@ void move(fuse_req_t request, fuse_ino_t parent, const char* name, fuse_ino_t ne
 
 void open(fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
-    info->fh = system.opened(system.client.open(system.nodes.path(node)), node);
+    auto [file, found] = open_node(system, node);
+    info->fh = system.opened(std::move(file), node, found);
     choose_caching(system, *info);
     if (fuse_reply_open(request, info) != 0) close_unanswered(system, info->fh);
   });
@@ -190,8 +220,10 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode
     const Creation creation = (info->flags & O_EXCL) != 0 ? Creation::exclusive : Creation::if_missing;
     File file = system.client.open(path, creation, mode, system.options.spreading);
     if ((info->flags & O_TRUNC) != 0 && system.client.size(file) > 0) system.client.truncate(file, 0);
-    const fuse_entry_param entry = entry_of(system, path);
-    info->fh = system.opened(std::move(file), entry.ino);
+    const FileStat found = system.client.stat(path);
+    if (found.id != file.id) throw IoError({"create", path, 0, 0, ESTALE});
+    const fuse_entry_param entry = entry_of(system, path, found);
+    info->fh = system.opened(std::move(file), entry.ino, found);
     choose_caching(system, *info);
     if (fuse_reply_create(request, &entry, info) != 0) {
       close_unanswered(system, info->fh);
@@ -254,21 +286,22 @@ void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
 /// The entries of an open directory: those that it had when it was read from its begin.
 struct Listing {
   std::vector<DirectoryPage::Name> names;
-  bool is_read = false;
   std::uint64_t name_losses = 0;  ///< as in `FileSystem::Handle`
 };
 
 void fill(FileSystem& system, fuse_ino_t node, Listing& listing) {
-  const std::string& path = system.nodes.path(node);
-  listing.names = {{".", EntryKind::directory}, {"..", EntryKind::directory}};
+  const auto [path, self] = system.look(node);
+  const std::size_t slash = path.rfind('/');
+  const FileStat above =
+      path.empty() ? self : system.client.stat(slash == std::string::npos ? "" : path.substr(0, slash));
+  listing.names = {{".", EntryKind::directory, self.inode}, {"..", EntryKind::directory, above.inode}};
   for (DirectoryPage::Name& name : system.client.read_directory(path))
     if (!path.empty() || !FileSystem::is_aside(name.name)) listing.names.push_back(std::move(name));
 }
 
-void open_directory(fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
+void open_directory(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
     auto listing = std::make_unique<Listing>();
-    fill(system, node, *listing);
     listing->name_losses = system.name_losses();
     info->fh = reinterpret_cast<std::uint64_t>(listing.get());
     if (fuse_reply_open(request, info) == 0) static_cast<void>(listing.release());  // until `release_directory`
@@ -278,14 +311,13 @@ void open_directory(fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
 void read_directory(fuse_req_t request, fuse_ino_t node, size_t size, off_t offset, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
     Listing& listing = *reinterpret_cast<Listing*>(info->fh);
-    if (offset == 0 && listing.is_read) fill(system, node, listing);  // rewinddir
-    listing.is_read = true;
+    if (offset == 0) fill(system, node, listing);  // at first, and after rewinddir
     const auto& names = listing.names;
     std::vector<char> page(size);
     std::size_t filled = 0;
     for (auto i = static_cast<std::size_t>(offset); i < names.size(); ++i) {
       struct stat attributes{};
-      attributes.st_ino = Nodes::root + 1 + i;  // the kernel wants one; `lstat` gives the number that holds
+      attributes.st_ino = names[i].inode;
       attributes.st_mode = type_of(names[i].kind);
       const std::size_t length = fuse_add_direntry(request, page.data() + filled, size - filled, names[i].name.c_str(),
                                                    &attributes, static_cast<off_t>(i + 1));

@@ -14,7 +14,7 @@
 namespace strider::listio {
 
 /// Of the protocol in docs/listio-protocol.md. Client and server have to have the same.
-inline constexpr std::uint32_t protocol_version = 7;
+inline constexpr std::uint32_t protocol_version = 8;
 
 /// A random number, and a code (HMAC-SHA256) that only who knows the volume's secret can compute.
 using Nonce = std::array<std::byte, 32>;
@@ -80,6 +80,7 @@ struct TruncateRequest {
 struct RemoveDataRequest {
   FileId file = 0;
 };
+enum class EntryKind : std::uint32_t { file = 1, directory = 2, link = 3 };
 enum class Creation : std::uint32_t { never = 0, if_missing = 1, exclusive = 2 };
 /// Only server 0, the manager, knows names. Paths have no leading slash; the volume's root is "".
 struct OpenRequest {
@@ -129,6 +130,7 @@ struct SetEntryRequest {
   std::string path;
   std::uint32_t mode = keep_mode;
   std::int64_t modified_ns = keep_time;  ///< since 1970
+  FileId file = 0;                       ///< what has to be at the path, otherwise ESTALE; 0: anything
 };
 /// The time of the last change of a data file, which counts for the file if it is the latest of all.
 struct SetDataTimeRequest {
@@ -220,6 +222,12 @@ struct VerifyRequest {
   std::uint32_t blocks = 0;
 };
 
+/// The path of a file or directory now, by its number: it may have been renamed by another client.
+struct LocateRequest {
+  FileId file = 0;
+  EntryKind kind = EntryKind::file;
+};
+
 // Of volumes with two copies: the data file of each server has a copy on the next server. Server 0 keeps which servers
 // are out: they may have missed changes, and no client reads or changes their data until they are filled again.
 
@@ -271,7 +279,7 @@ using Request =
                  LockRequest, FindLockRequest, CancelLockRequest, CheckEntryRequest, ListCopiesRequest,
                  CheckCopyRequest, NamesStateRequest, RepairNameRequest, VerifyRequest, LeaseRequest, StartFillRequest,
                  ListMissedRequest, TakeMissedRequest, ForgetMissedRequest, PauseRequest, AdmitRequest,
-                 MarkMissedRequest>;
+                 MarkMissedRequest, LocateRequest>;
 
 /// Of two copies of a data file, the one that its own server keeps, or the one on the next server.
 enum class DataCopy : std::uint32_t { first = 0, second = 1 };
@@ -374,14 +382,14 @@ struct DataStat {
   std::uint64_t bytes = 0;  ///< size of the data file
   std::int64_t modified_ns = 0;
 };
-enum class EntryKind : std::uint32_t { file = 1, directory = 2, link = 3 };
 /// To open and stat.
 struct Entry {
   EntryKind kind = EntryKind::file;
   std::uint32_t mode = 0;
-  FileId file = 0;
+  FileId file = 0;  ///< of a directory a number by which it is known after a rename; of a link 0
   std::int64_t modified_ns = 0;
   LayoutWords layout;
+  std::uint64_t inode = 0;  ///< of the name on server 0
 };
 /// To unlink and rename: whose data files are of no use any more; 0: none.
 struct Orphan {
@@ -392,11 +400,12 @@ struct DirectoryPage {
   struct Name {
     std::string name;
     EntryKind kind = EntryKind::file;
+    std::uint64_t inode = 0;  ///< as in `Entry`
   };
   std::uint64_t cookie = 0;  ///< for the next page; 0: there is none
   std::vector<Name> names;
 };
-/// To read link; to repair name: where it is now, from the folder of server 0 if it is no name any more.
+/// To locate; to read link; to repair name: where it is now, from the folder of server 0 if it is no name any more.
 struct LinkText {
   std::string text;
 };

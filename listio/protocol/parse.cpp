@@ -116,6 +116,7 @@ Fault take(ByteReader& in, SetEntryRequest& request, const ProtocolLimits&) {
   Fault fault = take(in, request.path);
   request.mode = in.number<std::uint32_t>();
   request.modified_ns = static_cast<std::int64_t>(in.number<std::uint64_t>());
+  request.file = in.number<FileId>();
   if ((request.mode & ~kept_mode_bits) != 0 && request.mode != SetEntryRequest::keep_mode) return "not a mode";
   return fault;
 }
@@ -255,6 +256,16 @@ Fault take(ByteReader& in, AdmitRequest& request, const ProtocolLimits&) {
   return fault;
 }
 
+EntryKind take_kind(ByteReader& in) {
+  const auto kind = static_cast<EntryKind>(in.number<std::uint32_t>());
+  return kind == EntryKind::directory || kind == EntryKind::link ? kind : EntryKind::file;
+}
+Fault take(ByteReader& in, LocateRequest& request, const ProtocolLimits&) {
+  Fault fault = take(in, request.file);
+  request.kind = take_kind(in);
+  return fault;
+}
+
 Fault take(ByteReader& in, Target& target) {
   const auto flags = in.number<std::uint32_t>();
   if (flags > (flag_second | flag_alone | flag_view | flag_fill)) return "an unknown target";
@@ -291,16 +302,12 @@ bool take_last_ranges(ByteReader& in, std::vector<ByteRun>& ranges) {
   return in.complete() && ranges.size() == count;
 }
 
-EntryKind take_kind(ByteReader& in) {
-  const auto kind = static_cast<EntryKind>(in.number<std::uint32_t>());
-  return kind == EntryKind::directory || kind == EntryKind::link ? kind : EntryKind::file;
-}
-
 Fault take(ByteReader& in, Entry& entry) {
   entry.kind = take_kind(in);
   entry.mode = in.number<std::uint32_t>();
   entry.file = in.number<FileId>();
   entry.modified_ns = static_cast<std::int64_t>(in.number<std::uint64_t>());
+  entry.inode = in.number<std::uint64_t>();
   return take(in, entry.layout);
 }
 
@@ -417,7 +424,8 @@ bool parse_body(std::span<const std::byte> bytes, DirectoryPage& body) {
   const auto count = in.number<std::uint32_t>();
   for (std::uint32_t i = 0; i < count && !in.rest().empty(); ++i) {
     std::string name = in.text();
-    body.names.push_back({std::move(name), take_kind(in)});
+    const EntryKind kind = take_kind(in);
+    body.names.push_back({std::move(name), kind, in.number<std::uint64_t>()});
   }
   return in.complete() && body.names.size() == count;
 }

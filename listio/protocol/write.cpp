@@ -31,6 +31,7 @@ void put(ByteWriter&, const StatusRequest&) {}
 void put(ByteWriter& out, const SyncNamesRequest& request) { out.number(static_cast<std::uint32_t>(request.part)); }
 void put(ByteWriter& out, const SetEntryRequest& request) {
   out.text(request.path).number(request.mode).number(static_cast<std::uint64_t>(request.modified_ns));
+  out.number(request.file);
 }
 void put(ByteWriter& out, const SetDataTimeRequest& request) {
   out.number(request.file).number(static_cast<std::uint64_t>(request.modified_ns));
@@ -67,7 +68,7 @@ void put(ByteWriter& out, const RepairNameRequest& request) {
 
 void put(ByteWriter& out, const Entry& entry) {
   out.number(static_cast<std::uint32_t>(entry.kind)).number(entry.mode).number(entry.file);
-  out.number(static_cast<std::uint64_t>(entry.modified_ns));
+  out.number(static_cast<std::uint64_t>(entry.modified_ns)).number(entry.inode);
   put(out, entry.layout);
 }
 void put(ByteWriter& out, const VerifyRequest& request) {
@@ -84,6 +85,9 @@ void put(ByteWriter& out, const ListMissedRequest& request) {
 void put(ByteWriter& out, const TakeMissedRequest& request) { out.number(request.file); }
 void put(ByteWriter&, const ForgetMissedRequest&) {}
 void put(ByteWriter& out, const MarkMissedRequest& request) { out.number(request.file); }
+void put(ByteWriter& out, const LocateRequest& request) {
+  out.number(request.file).number(static_cast<std::uint32_t>(request.kind));
+}
 void put(ByteWriter& out, const PauseRequest& request) { out.number(request.fill).number(request.server); }
 void put(ByteWriter& out, const AdmitRequest& request) { out.number(request.fill).number(request.server); }
 
@@ -169,7 +173,8 @@ std::vector<std::byte> write_body(const Orphan& body) {
 std::vector<std::byte> write_body(const DirectoryPage& body) {
   ByteWriter out;
   out.number(body.cookie).number(static_cast<std::uint32_t>(body.names.size()));
-  for (const auto& each : body.names) out.text(each.name).number(static_cast<std::uint32_t>(each.kind));
+  for (const auto& each : body.names)
+    out.text(each.name).number(static_cast<std::uint32_t>(each.kind)).number(each.inode);
   return out.take();
 }
 

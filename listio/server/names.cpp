@@ -30,6 +30,17 @@ constexpr std::size_t most_changes = 100000;
 constexpr std::size_t most_sync_threads = 16, fewest_of_a_thread = 4;
 constexpr const char* stable_mark = "names-stable";  // of a server that ended in order
 
+/// Another one for each directory that is there or was: that of an inode is used again.
+FileId number_of_directory(int folder, const std::string& name, std::uint64_t inode) {
+  constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15;
+  struct statx found{};
+  const int flags = AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
+  if (::statx(folder, name.c_str(), flags, STATX_BTIME, &found) != 0 || (found.stx_mask & STATX_BTIME) == 0)
+    found.stx_btime = {};
+  const auto made_ns = static_cast<std::uint64_t>(found.stx_btime.tv_sec) * 1'000'000'000 + found.stx_btime.tv_nsec;
+  return std::max<FileId>((inode ^ made_ns * odd) * odd, 1);
+}
+
 std::int64_t modified_ns(const struct stat& found) { return ns_of(found.st_mtim); }
 
 /// Whether a call may work when it is repeated: nothing was written that could have been lost.
@@ -88,6 +99,8 @@ Errno Names::look(int folder, const std::string& name, Look& look) const {
   look = {};
   look.entry.mode = found.st_mode & kept_mode_bits;
   look.entry.modified_ns = modified_ns(found);
+  look.entry.inode = found.st_ino;
+  if (S_ISDIR(found.st_mode)) look.entry.file = number_of_directory(folder, name, found.st_ino);
   if (S_ISDIR(found.st_mode) || S_ISLNK(found.st_mode)) {
     look.entry.kind = S_ISDIR(found.st_mode) ? EntryKind::directory : EntryKind::link;
     return 0;
@@ -154,8 +167,10 @@ Errno Names::create(const OpenRequest& request, Entry& entry) {
   struct stat found{};
   Place place;
   if (find(request.path, place) == 0 &&
-      ::fstatat(place.folder.get(), place.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0)
+      ::fstatat(place.folder.get(), place.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) {
     entry.modified_ns = modified_ns(found);
+    entry.inode = found.st_ino;
+  }
   return 0;
 }
 
@@ -192,7 +207,7 @@ Errno Names::unlink(const std::string& path, Orphan& orphan) {
   if (::unlinkat(place.folder.get(), place.name.c_str(), 0) != 0) return errno;
   forget_entry(path);
   orphan = {entry.file, entry.layout};
-  return entry.file == 0 ? 0 : copies_.remove(entry.file);
+  return entry.kind == EntryKind::file ? copies_.remove(entry.file) : 0;
 }
 
 Errno Names::rename(const std::string& from, const std::string& to, Orphan& orphan) {
@@ -260,6 +275,7 @@ Errno Names::set(const SetEntryRequest& request) {
   const std::string name = place.name.empty() ? "." : place.name;
   Entry entry;
   if (const Errno error = read_entry(place.folder.get(), name, entry); error != 0) return error;
+  if (request.file != 0 && entry.file != request.file) return ESTALE;
   if (request.mode != SetEntryRequest::keep_mode) {
     if (entry.kind == EntryKind::link) return EOPNOTSUPP;
     // The server itself has to read and search it. Names are only replaced under the lock, so it is no link now.
@@ -321,9 +337,10 @@ Errno Names::list(const std::string& path, std::uint64_t cookie, DirectoryPage& 
       type = IFTODT(found.st_mode);
     page.names.push_back({name, type == DT_DIR   ? EntryKind::directory
                                 : type == DT_LNK ? EntryKind::link
-                                                 : EntryKind::file});
+                                                 : EntryKind::file,
+                          entry->d_ino});
     page.cookie = static_cast<std::uint64_t>(entry->d_off);
-    bytes += name.size() + 8;
+    bytes += name.size() + 16;
     if (bytes > most_page_bytes) return 0;
   }
 }

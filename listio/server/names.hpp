@@ -39,6 +39,8 @@ class Names {
   Errno remove_directory(const std::string& path);
   Errno list(const std::string& path, std::uint64_t cookie, DirectoryPage& page);
   Errno set(const SetEntryRequest& request);
+  /// Looks through all names, unless it is a file whose copy has its path. ENOENT if it has none.
+  Errno locate(const LocateRequest& request, std::string& path);
   Errno make_link(const std::string& path, const std::string& text);
   Errno read_link(const std::string& path, std::string& text) const;
 
@@ -79,6 +81,7 @@ class Names {
   Errno judge(const std::string& path, Place& place, Look& look) const;
   Errno read_copy(FileId file, CopyCheck& check) const;
   bool leads_to(const std::string& path, FileId file) const;
+  Errno search(int folder, const std::string& path, const LocateRequest& request, std::string& found) const;
   Errno replace_entry(const Place& place, FileId file, const LayoutWords& layout, std::uint32_t mode);
   void change_entry(const std::string& path);
   void forget_entry(const std::string& path);

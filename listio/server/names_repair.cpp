@@ -1,4 +1,4 @@
-// What a check of the volume asks of names, and how it repairs them.
+// Finds names by the numbers of files: what a check of the volume asks of them, and how it repairs them.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cerrno>
+#include <vector>
 
+#include "listio/protocol/parse.hpp"
 #include "listio/server/names.hpp"
 #include "listio/server/small_files.hpp"
 
@@ -103,6 +105,43 @@ bool Names::leads_to(const std::string& path, FileId file) const {
   Entry entry;
   return find(path, place) == 0 && read_entry(place.folder.get(), place.name, entry) == 0 &&
          entry.kind == EntryKind::file && entry.file == file;
+}
+
+Errno Names::locate(const LocateRequest& request, std::string& path) {
+  CopyCheck copy;
+  if (request.kind == EntryKind::file && check_copy(request.file, copy) == 0 && copy.is_named) {
+    path = copy.path;
+    return 0;
+  }
+  // A directory that is renamed meanwhile may be missed: it is looked for again.
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const std::uint64_t generation = generation_;
+    const Errno error = search(names_.get(), "", request, path);
+    if (error != ENOENT || generation == generation_) return error;
+  }
+  return ENOENT;
+}
+
+/// Below a directory. ENOENT if it is not there.
+Errno Names::search(int folder, const std::string& path, const LocateRequest& request, std::string& found) const {
+  std::vector<std::string> names;
+  if (const Errno error = list_names(folder, names); error != 0) return error;
+  for (const std::string& name : names) {
+    const std::string here = path.empty() ? name : path + "/" + name;
+    struct stat status{};
+    if (here.size() > most_path_bytes || ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    const bool is_directory = S_ISDIR(status.st_mode);
+    Entry entry;
+    if ((is_directory || request.kind == EntryKind::file) && read_entry(folder, name, entry) == 0 &&
+        entry.kind == request.kind && entry.file == request.file) {
+      found = here;
+      return 0;
+    }
+    Descriptor below;
+    if (!is_directory || open_below(folder, name, O_DIRECTORY, below) != 0) continue;
+    if (const Errno error = search(below.get(), here, request, found); error != ENOENT) return error;
+  }
+  return ENOENT;
 }
 
 Errno Names::repair(const RepairNameRequest& request, LinkText& now) {

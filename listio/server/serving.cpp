@@ -188,6 +188,9 @@ class Worker {
   Errno name(const CheckCopyRequest& request) {
     return replying<CopyCheck>([&](CopyCheck& check) { return shelf_.names->check_copy(request.file, check); });
   }
+  Errno name(const LocateRequest& request) {
+    return replying<LinkText>([&](LinkText& path) { return shelf_.names->locate(request, path.text); });
+  }
   Errno name(const RepairNameRequest& request) {
     return replying<LinkText>([&](LinkText& now) { return shelf_.names->repair(request, now); });
   }
@@ -215,7 +218,8 @@ void report(const char* failure) {
 std::optional<FileId> file_of(const Request& request) {
   return std::visit(
       []<typename Each>(const Each& each) -> std::optional<FileId> {
-        if constexpr (std::is_same_v<Each, CheckCopyRequest> || std::is_same_v<Each, RepairNameRequest>)
+        if constexpr (std::is_same_v<Each, CheckCopyRequest> || std::is_same_v<Each, RepairNameRequest> ||
+                      std::is_same_v<Each, SetEntryRequest> || std::is_same_v<Each, LocateRequest>)
           return names_number;
         else if constexpr (requires { each.file; }) return each.file;
         if constexpr (std::is_same_v<Each, StatusRequest> || std::is_same_v<Each, ListDataRequest> ||

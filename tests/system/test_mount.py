@@ -230,7 +230,7 @@ def test_what_another_mount_renames_or_removes_while_it_is_open(
         (second / "b").unlink()
         moved.write(b" new")
         assert (second / "c").read_bytes() == os.pread(moved.fileno(), 100, 0) == b"old new"
-        assert outcome(lambda: os.fstat(moved.fileno())) == "ENOENT"
+        assert os.fstat(moved.fileno()).st_size == 7
         assert os.pread(removed.fileno(), 100, 0) == b""
         removed.write(b"lost")
     (second / "c").unlink()

@@ -295,7 +295,7 @@ TEST(ClientTest, ListsLongDirectories) {
     made.insert(name);
   }
   std::set<std::string> found;
-  for (const auto& [name, kind] : client.read_directory("many")) found.insert(name);
+  for (const auto& [name, kind, inode] : client.read_directory("many")) found.insert(name);
   EXPECT_TRUE(found == made);
 }
 

@@ -37,7 +37,7 @@ class RunsTest : public testing::Test {
   }
   std::set<std::string> names() {
     std::set<std::string> all;
-    for (const auto& [name, kind] : client.read_directory("")) all.insert(name);
+    for (const auto& [name, kind, inode] : client.read_directory("")) all.insert(name);
     return all;
   }
   Service service{2};

@@ -18,7 +18,9 @@ class FileSystemTest : public testing::Test {
  protected:
   /// A new file that is open on the mount.
   std::uint64_t open_new(const std::string& path) {
-    return system.opened(client.open(path, Creation::exclusive), system.nodes.look_up(path));
+    const File file = client.open(path, Creation::exclusive);
+    const FileStat found = client.stat(path);
+    return system.opened(file, system.nodes.look_up(path, FileSystem::identity_of(found)), found);
   }
   std::vector<std::string> names() {
     std::vector<std::string> found;
@@ -42,7 +44,7 @@ TEST_F(FileSystemTest, ARenameThatFailsLeavesAnOpenTargetItsName) {
 
 TEST_F(FileSystemTest, WhatIsReplacedWhileOpenGoesWithItsLastClose) {
   const std::uint64_t one = open_new("target"), source = open_new("source");
-  const std::uint64_t two = system.opened(system.handle(one).file, system.handle(one).node);
+  const std::uint64_t two = system.opened(system.handle(one).file, system.handle(one).node, {});
   system.rename("source", "target");
   EXPECT_EQ(names().size(), 2);
   system.closed(one);
@@ -79,7 +81,7 @@ class LostChangesTest : public FileSystemTest {
     client.status(server);
   }
   std::uint64_t open_again(std::uint64_t handle) {
-    return system.opened(system.handle(handle).file, system.handle(handle).node);
+    return system.opened(system.handle(handle).file, system.handle(handle).node, {});
   }
   void write(std::uint64_t handle) { client.write(system.handle(handle).file, std::vector<std::byte>(131072), 0); }
   int sync(std::uint64_t handle) {

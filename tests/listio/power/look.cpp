@@ -24,7 +24,7 @@ Contents contents(Client& client, std::set<std::string>& damaged, const std::fun
   while (!directories.empty()) {
     const std::string directory = directories.back();
     directories.pop_back();
-    for (const auto& [name, kind] : client.read_directory(directory)) {
+    for (const auto& [name, kind, inode] : client.read_directory(directory)) {
       const std::string path = directory.empty() ? name : directory + "/" + name;
       if (kind == EntryKind::directory) {
         directories.push_back(path);

@@ -33,7 +33,7 @@ std::vector<Request> all_requests() {
           StatusRequest{},
           SyncNamesRequest{},
           SyncNamesRequest{SyncNamesRequest::Part::directories},
-          SetEntryRequest{"a", 0640, -5},
+          SetEntryRequest{"a", 0640, -5, 6},
           SetDataTimeRequest{5, 17},
           MakeLinkRequest{"a/b", "../c"},
           ReadLinkRequest{"a"},
@@ -57,7 +57,8 @@ std::vector<Request> all_requests() {
           ForgetMissedRequest{},
           PauseRequest{17, 3},
           AdmitRequest{17, 3},
-          MarkMissedRequest{5}};
+          MarkMissedRequest{5},
+          LocateRequest{5, EntryKind::directory}};
 }
 
 TEST(ParseTest, ReadsWhatWasWrittenAndNothingShorterOrLonger) {

@@ -113,6 +113,37 @@ TEST_F(NamesTest, ADirectoryThatIsRenamedIsCounted) {
   EXPECT_EQ(check("b/two").copy, CopyState::whole);
 }
 
+TEST_F(NamesTest, AFileOrDirectoryIsFoundByItsNumberWhereverItIs) {
+  Orphan orphan;
+  const auto number_of = [&](const std::string& path) {
+    Entry entry;
+    EXPECT_EQ(names_.stat(path, entry), 0) << path;
+    return entry.file;
+  };
+  const auto place_of = [&](FileId file, EntryKind kind) {
+    std::string path;
+    const Errno error = names_.locate({file, kind}, path);
+    return error == ENOENT ? "nowhere" : path;
+  };
+  ASSERT_EQ(names_.make_directory("a", 0700), 0);
+  ASSERT_EQ(names_.make_directory("a/b", 0700), 0);
+  const FileId file = create("a/b/file"), outer = number_of("a"), inner = number_of("a/b");
+  ASSERT_EQ(names_.rename("a", "c", orphan), 0);
+  ASSERT_EQ(names_.make_directory("a", 0700), 0);
+  EXPECT_NE(number_of("a"), outer);
+  EXPECT_EQ(place_of(outer, EntryKind::directory), "c");
+  EXPECT_EQ(place_of(inner, EntryKind::directory), "c/b");
+  EXPECT_EQ(place_of(file, EntryKind::file), "c/b/file");
+  EXPECT_EQ(names_.set({"a", 0750, SetEntryRequest::keep_time, outer}), ESTALE);
+  EXPECT_EQ(names_.set({"c", 0750, SetEntryRequest::keep_time, outer}), 0);
+  EXPECT_EQ(place_of(file, EntryKind::directory), "nowhere");
+  ASSERT_EQ(names_.unlink("c/b/file", orphan), 0);
+  EXPECT_EQ(place_of(file, EntryKind::file), "nowhere");
+  ASSERT_EQ(names_.remove_directory("c/b"), 0);
+  ASSERT_EQ(names_.make_directory("c/b", 0700), 0);
+  EXPECT_NE(number_of("c/b"), inner) << "of another directory, which may have the inode of the removed one";
+}
+
 TEST_F(NamesTest, ADamagedEntryIsNeitherRemovedNorReplaced) {
   Orphan orphan;
   Entry entry;

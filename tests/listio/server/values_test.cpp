@@ -102,7 +102,7 @@ void fill(Dice& dice, Body& body, std::uint64_t buffer_bytes) {
   if constexpr (requires { body.addend; }) body.addend = static_cast<std::int64_t>(any_number(dice));
   if constexpr (requires { body.value; }) body.value = static_cast<std::int64_t>(any_number(dice));
   if constexpr (requires { body.owner; }) body.owner = any_number(dice);
-  if constexpr (requires { body.kind; }) body.kind = static_cast<LockKind>(dice.roll(0, 2));
+  if constexpr (requires { body.kind; }) body.kind = static_cast<decltype(body.kind)>(dice.roll(0, 2));
   if constexpr (requires { body.patience_ms; }) body.patience_ms = word();
   if constexpr (requires { body.waiting; }) body.waiting = any_number(dice);
   if constexpr (requires { body.repair; }) body.repair = static_cast<NameRepair>(dice.roll(1, 5));
