@@ -51,8 +51,9 @@ struct Call {
 /// What the caller asked for: calls to some servers. Finished when all of them are.
 struct Operation {
   std::string what, file;  ///< for messages
-  Deadline deadline;
-  std::chrono::milliseconds patience{};  ///< that the deadline comes from
+  Deadline deadline;                     ///< later with each progress
+  std::chrono::milliseconds patience{};  ///< without progress
+  Deadline progressed;                   ///< when data were moved or a request was answered last
   Deadline last;       ///< until which it is waited for if the servers show that they are alive; not before `deadline`
   Deadline looked_at;  ///< when the caller last asked whether it is finished
   std::vector<Call> calls;

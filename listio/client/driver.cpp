@@ -127,7 +127,7 @@ std::unique_ptr<Operation> Driver::prepare(const char* what, const std::string& 
   auto operation = std::make_unique<Operation>();
   operation->what = what;
   operation->file = file;
-  operation->looked_at = std::chrono::steady_clock::now();
+  operation->looked_at = operation->progressed = std::chrono::steady_clock::now();
   operation->patience = patience;
   operation->deadline = operation->last = in(operation->patience);
   return operation;
@@ -293,6 +293,7 @@ void Driver::wait_for_buffers() {
 bool Driver::is_finished(Operation& operation) {
   if (operation.unfinished > 0 && operation.error)
     for (const auto& link : links_) link->drop_waiting(operation);
+  if (operation.unfinished > 0 && has_passed(operation.deadline)) extend(operation);
   if (operation.unfinished > 0 && has_passed(operation.deadline)) {
     if (has_passed(operation.last)) {
       end_late(operation);
@@ -303,6 +304,15 @@ bool Driver::is_finished(Operation& operation) {
     }
   }
   return operation.unfinished == 0;
+}
+
+/// Patience counts from the last progress: of the operation, or of what its calls wait behind.
+void Driver::extend(Operation& operation) const {
+  Deadline last = operation.progressed;
+  for (const Call& call : operation.calls)
+    if (call.stage == Call::Stage::waiting) last = std::max(last, links_[call.server]->progressed());
+  operation.deadline = std::max(operation.deadline, last + operation.patience);
+  operation.last = std::max(operation.last, operation.deadline);
 }
 
 std::vector<std::uint32_t> Driver::late_servers(const Operation& operation) const {

@@ -100,6 +100,7 @@ class Driver final : TransportEvents {
   void name_regions(Operation& operation);
   void wait_for_buffers();
   bool is_finished(Operation& operation);
+  void extend(Operation& operation) const;
   void end_late(Operation& operation);
   std::vector<std::uint32_t> late_servers(const Operation& operation) const;
   void ping(std::uint32_t server, std::chrono::milliseconds silence);

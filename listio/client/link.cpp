@@ -195,6 +195,7 @@ void Link::hear(const Grant& grant) {
   const bool is_right = grant.term == Term::connection ? is_whole : grant.buffers == 1;
   if (state_ != State::up || !is_new || !is_right || grant.buffer >= welcome_.buffers)
     return break_off(EPROTO, "the server granted a buffer that is not free");
+  progressed_ = std::chrono::steady_clock::now();
   if (grant.term == Term::request) {
     lent_buffers_.insert(grant.buffer);
     free_buffers_.push_back(grant.buffer);
@@ -211,6 +212,7 @@ void Link::hear(const Reply& reply) {
   if (state_ != State::up || found == begun_.end() || found->second->stage != Call::Stage::asked)
     return break_off(EPROTO, "the server replied to an unknown request");
   Call& call = *found->second;
+  if (is_counted(call.request)) note_progress(*call.operation);
   if (reply.error != 0) {
     const int error = static_cast<int>(reply.error);
     Reason reason;
@@ -352,7 +354,12 @@ void Link::completed(std::uint64_t token) {
   heard_ = std::chrono::steady_clock::now();
   const auto found = begun_.find(token);
   if (found == begun_.end() || found->second->unfinished == 0) return;
+  note_progress(*found->second->operation);
   if (--found->second->unfinished == 0) moved(*found->second);
+}
+
+void Link::note_progress(Operation& operation) {
+  operation.progressed = progressed_ = std::chrono::steady_clock::now();
 }
 
 /// All data of a call have been moved.

@@ -68,6 +68,8 @@ class Link {
   void add(Call& call);
   /// When the server last said something, or moved data.
   Deadline heard() const { return heard_; }
+  /// When it last moved data, granted a buffer or carried out a request.
+  Deadline progressed() const { return progressed_; }
   /// Starts what can be started.
   void drive();
   /// Forgets calls of an operation that has failed and whose turn has not come.
@@ -111,6 +113,7 @@ class Link {
   void unpack(const Call& call);
   std::span<const iovec> pieces_of(const Call& call) const;
   void moved(Call& call);
+  void note_progress(Operation& operation);
   void send_ready();
   void finish(Call& call);
   void fail(Call& call, int error_number, const std::string& message);
@@ -139,7 +142,7 @@ class Link {
   std::uint32_t requested_buffers_ = 0;   ///< and not granted yet
   bool borrows_ = false;                  ///< `borrow_buffer` found none, and is going to be called again
   std::unique_ptr<PackMemory> pack_memory_;
-  Deadline heard_{};
+  Deadline heard_{}, progressed_{};
   std::uint64_t next_number_ = 1;
   std::uint64_t connections_ = 0;
   std::uint64_t requests_ = 0, messages_received_ = 0, bytes_received_ = 0;

@@ -73,15 +73,20 @@ void Transfers::begin(Transfer& transfer, const Deadline& deadline, bool is_repe
 /// Does it again until it was done in a view that held, or cannot be done.
 void Transfers::complete(Transfer& transfer) {
   if (!copies_.repeats() || transfer.memory.empty()) return driver_.finish(*transfer.operation);
-  const Deadline deadline = copies_.begin();
+  Deadline deadline = copies_.begin();
+  bool is_first = true;
   const std::string what = transfer.operation->what;
   for (;; transfer.changes_file = transfer.direction == Direction::write, begin(transfer, deadline, true)) try {
       driver_.finish(*transfer.operation);
       copies_.settle();
+      deadline = copies_.begin();
       if (copies_.still_holds(transfer.view, what.c_str(), transfer.file.path, deadline)) return;
     } catch (const IoError& error) {
       const int number = error.details().error_number;
       if (!may_repeat(transfer, number)) throw;
+      // From the first loss on: it may have moved data for longer than that.
+      if (std::exchange(is_first, false))
+        deadline = std::max(deadline, transfer.operation->progressed + driver_.patience());
       if (number != EIO) copies_.report_lost(error, what.c_str(), transfer.file.path, deadline);
     }
 }

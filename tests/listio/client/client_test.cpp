@@ -9,6 +9,8 @@
 #include <fstream>
 #include <functional>
 #include <set>
+#include <thread>
+#include <utility>
 
 #include "foundation/error.hpp"
 #include "registration/memory.hpp"
@@ -76,6 +78,36 @@ TEST(ClientTest, AServerThatHasToWaitAnswersOthers) {
   while (other.size(file) < bytes.size()) EXPECT_FALSE(waiting.is_done(ticket));
   EXPECT_EQ(other.stat("data").bytes, bytes.size());
   EXPECT_FALSE(waiting.is_done(ticket));
+}
+
+/// With one copy, with repetitions, and with two copies: two transfers of 5 s each, the second of which waits for the
+/// first, by a client with a patience of 4 s.
+TEST(ClientTest, ATransferThatMovesIsWaitedForLongerThanPatience) {
+  const auto transfer = [](bool repeats, std::uint32_t copies) {
+    constexpr std::uint64_t bytes_per_s = 800'000;
+    ServerOptions slow;
+    slow.bytes_per_s = bytes_per_s;
+    slow.buffer_bytes = 65536;
+    slow.copies = copies;
+    const Service service(copies, slow);
+    ClientOptions options;
+    options.patience = std::chrono::seconds(4);
+    options.repeats = repeats;
+    options.method = Method::pack;
+    Client client(service.volume(), options);
+    const File file = client.open("data", Creation::exclusive);
+    const auto written = some_bytes(5 * bytes_per_s, 3);
+    std::vector<Client::Ticket> tickets;
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      const iovec piece{const_cast<std::byte*>(written.data()), written.size()};
+      const ByteRun run{i * written.size(), written.size()};
+      tickets.push_back(client.start_write_list(file, {&piece, 1}, {&run, 1}));
+    }
+    for (const Client::Ticket ticket : tickets) EXPECT_EQ(client.wait(ticket), written.size());
+  };
+  std::vector<std::jthread> threads;
+  for (const auto& [repeats, copies] : {std::pair{false, 1U}, {true, 1U}, {false, 2U}})
+    threads.emplace_back([&transfer, repeats, copies] { EXPECT_NO_THROW(transfer(repeats, copies)) << copies; });
 }
 
 TEST(ClientTest, TransfersGoOnWhileTheCallerDoesSomethingElse) {
