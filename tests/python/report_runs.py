@@ -124,9 +124,11 @@ def _groups(folder: Path) -> Run:
     return run.model_copy(update={"samples": kept})
 
 
-def _distribution(quantity: str, low: float, middle: float, high: float, last: int) -> dict[str, object]:
+def _distribution(
+    quantity: str, low: float, middle: float, high: float, last: int, node: int = 0
+) -> dict[str, object]:
     found: dict[str, object] = {"quantity": quantity, "ranks": MANY_RANKS, "mean": middle}
-    found |= {"min": low, "min_rank": 0, "min_node": 0, "max": high, "max_rank": last, "max_node": 0}
+    found |= {"min": low, "min_rank": 0, "min_node": 0, "max": high, "max_rank": last, "max_node": node}
     return found | dict.fromkeys(("p05", "p25", "p50", "p75", "p95"), middle)
 
 
@@ -137,6 +139,7 @@ def of_many_ranks(
     end_s: float = 1.0,
     least_bytes: int = 1 << 20,
     repetitions: int = 8,
+    nodes: int = 1,
 ) -> Run:
     """A run of writes of 100 ranks without rows, as the engine records them.
 
@@ -147,14 +150,18 @@ def of_many_ranks(
         end_s: When the median rank finished.
         least_bytes: Bytes of the rank with the least.
         repetitions: How many.
+        nodes: Number of nodes, with consecutive ranks.
     """
     case = CaseSpec(operations=("write",), clients=MANY_RANKS)
     directory = RunBuilder([case], repetitions=repetitions).write(folder / "run")
     kept = []
     for event in map(json.loads, (directory / "events.jsonl").read_text().splitlines()):
         if event["event"] == "sample":
+            late = last(event["repetition"])
+            of_node = MANY_RANKS // nodes
+            event |= {"nodes": nodes, "ranks_per_node_min": of_node, "ranks_per_node_max": of_node}
             event["rank_distributions"] = [
-                _distribution("end_s", end_s, end_s, end_s * lateness, last(event["repetition"])),
+                _distribution("end_s", end_s, end_s, end_s * lateness, late, late // of_node),
                 _distribution("bytes", least_bytes, 1 << 20, 1 << 20, 0),
             ]
         if event["event"] != "rank":

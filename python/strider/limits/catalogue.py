@@ -7,11 +7,20 @@ from collections.abc import Mapping, Sequence
 from strider.limits import movers
 from strider.limits.rules import RULES
 from strider.statistics import crossover, overlap, scaling
+from strider.statistics.last_in_phases import OFTEN_LAST
 from strider.statistics.rule import Card, Rates
 from strider.statistics.stragglers import STRAGGLER, UNEVEN
 
 #: Sentences that are not about a single result.
-BESIDE_RULES: tuple[Card, ...] = (movers.CARD, STRAGGLER, UNEVEN, overlap.CARD, crossover.CARD, scaling.CARD)
+BESIDE_RULES: tuple[Card, ...] = (
+    movers.CARD,
+    STRAGGLER,
+    OFTEN_LAST,
+    UNEVEN,
+    overlap.CARD,
+    crossover.CARD,
+    scaling.CARD,
+)
 CATALOGUE: tuple[Card, ...] = (*(rule.card for rule in RULES), *BESIDE_RULES)
 _NUMBERS = (3, 5, 10)
 

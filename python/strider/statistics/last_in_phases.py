@@ -1,29 +1,43 @@
 """Slow ranks of all cases: from the rows of ranks, and from distributions over ranks where there are no rows.
 
-A distribution shows the last rank of a phase and the median, not the times of the other ranks. It suffices to
-name a rank that finishes last far more often than chance allows.
+A distribution shows the last rank of a phase, its node and the median, not the times of the other ranks. It
+suffices to name a rank that finishes last far more often than chance allows, or a node whose ranks take
+turns.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from strider.statistics import stragglers as by_rows
+from strider.statistics.rule import Card
 from strider.statistics.stragglers import (
     EQUAL_WORK,
     LATE,
     LEVEL,
-    SHORT_S,
     SLOWER,
     LastRank,
     Phase,
     Straggler,
+    long_enough,
     node_name,
 )
 from strider.store.model import RankDistribution, Run, Sample
+
+OFTEN_LAST = Card(
+    "straggler among more than 64 clients",
+    "the last rank of each phase of an operation, and its node",
+    "2 repetitions, phases of 0.1 s, equal work",
+    "largest number of phases with the same last rank (or node) beside equal ranks and nodes (binomial), all "
+    "operations of a run together: 0.5 %",
+    "1.1 ×",
+    "a rank of node02 finished last in 9 of 10 phases of write",
+)
 
 
 def last_ranks(run: Run) -> dict[Phase, LastRank]:
@@ -81,53 +95,129 @@ def _is_equal(quantities: Mapping[str, RankDistribution]) -> bool:
     return moved is not None and moved.max <= EQUAL_WORK * moved.min
 
 
-def _often_last(run: Run, last: dict[Phase, LastRank]) -> list[Straggler]:
-    """Ranks that finish last surely more often than by chance, in cases without rows of ranks.
+@dataclass(frozen=True)
+class _Often:
+    """A rank or a node that has the last rank of some phases of a case.
 
-    If no rank is slower, each of N ranks is the last of a phase with probability 1 / N. The largest count of
-    all ranks is judged (factor N), and all cases of the run together.
+    Attributes:
+        rank: None for a node.
+        node: Name of the node.
+        own: The phases: operation, the last rank, and how many times as long it took as the median of the
+            others.
+        n: Number of phases, also those in which another one was the last.
+        p_value: For all operations of the run together.
     """
-    groups: defaultdict[int, list[tuple[str, LastRank]]] = defaultdict(list)
+
+    rank: int | None
+    node: str
+    own: list[tuple[str, LastRank, float]]
+    n: int
+    p_value: float
+
+    @property
+    def lateness(self) -> float:
+        """How many times as long as the median of the others it took, geometric mean."""
+        return math.exp(fmean(math.log(factor) for _, _, factor in self.own))
+
+    def beside(self, other: _Often) -> _Often:
+        """Returns both operations of the same rank or node as one."""
+        p_value = min(self.p_value, other.p_value)
+        return replace(self, own=[*other.own, *self.own], n=other.n + self.n, p_value=p_value)
+
+
+def _often_last(run: Run, last: dict[Phase, LastRank]) -> list[Straggler]:
+    """Ranks and nodes that finish last surely more often than by chance, in cases without rows of ranks.
+
+    If no rank is slower, each of N ranks is the last of a phase with probability 1 / N, and each node with
+    the share of its ranks. Each operation is judged alone, over its repetitions: what disturbs a node for a
+    moment disturbs several phases of one repetition. The largest count of all ranks and nodes is judged
+    (factors N and 2), and all operations of the run together.
+    """
+    groups: defaultdict[tuple[int, str], list[tuple[Sample, LastRank]]] = defaultdict(list)
     for sample in run.samples:
         one = last.get((sample.case, sample.repetition, sample.operation))
-        if sample.counts and one is not None and _is_judged(one):
-            groups[sample.case].append((sample.operation, one))
-    found = []
-    for number, phases in groups.items():
-        if len({one.repetition for _, one in phases}) < 2:
-            continue
-        rank, times = Counter(one.rank for _, one in phases).most_common(1)[0]
-        own = [(operation, one) for operation, one in phases if one.rank == rank]
-        lateness = math.exp(fmean(math.log(one.lateness) for _, one in own))
-        p_value = min(1.0, len(groups) * _by_chance(phases[0][1].ranks, len(phases), times))
-        if p_value > LEVEL or lateness < SLOWER:
-            continue
-        operation, worst = max(own, key=lambda pair: pair[1].lateness)
-        found.append(
-            Straggler(
-                case=run.cases[number],
-                operation=operation,
-                operations=list(dict.fromkeys(name for name, _ in own)),
-                rank=rank,
-                node=worst.node,
-                times=sum(one.lateness > LATE for _, one in own),
-                n=len(phases),
-                lateness=lateness,
-                lost=None,
-                worst=worst,
-                p_value=p_value,
-                last=times,
-            )
-        )
-    return sorted(found, key=lambda one: -one.lateness)
+        if sample.counts and one is not None and not one.times_s:
+            groups[sample.case, sample.operation].append((sample, one))
+    judged = {
+        key: [(sample, one) for sample, one in long_enough(phases) if one.equal_work]
+        for key, phases in groups.items()
+    }
+    several = {key: phases for key, phases in judged.items() if len(phases) > 1}
+    found: dict[tuple[int, int | None, str], _Often] = {}
+    for (number, _), phases in several.items():
+        often = rank_or_node(phases, operations=len(several))
+        if often.p_value <= LEVEL and often.lateness >= SLOWER:
+            key = (number, often.rank, often.node)
+            found[key] = often.beside(found[key]) if key in found else often
+    return sorted(
+        (_straggler(run, key[0], often) for key, often in found.items()), key=lambda one: -one.lateness
+    )
 
 
-def _is_judged(one: LastRank) -> bool:
-    return not one.times_s and one.equal_work and one.done_s >= SHORT_S
+def _straggler(run: Run, number: int, often: _Often) -> Straggler:
+    operation, worst, _ = max(often.own, key=lambda phase: phase[2])
+    return Straggler(
+        case=run.cases[number],
+        operation=operation,
+        operations=list(dict.fromkeys(name for name, _, _ in often.own)),
+        rank=often.rank,
+        node=often.node,
+        times=sum(factor > LATE for _, _, factor in often.own),
+        n=often.n,
+        lateness=often.lateness,
+        lost=None,
+        worst=worst,
+        p_value=often.p_value,
+        last=len(often.own),
+    )
 
 
-def _by_chance(ranks: int, phases: int, times: int) -> float:
-    """The probability that one of some equal ranks is the last in so many phases or more; at most 1."""
+def rank_or_node(phases: Sequence[tuple[Sample, LastRank]], operations: int) -> _Often:
+    """Returns the rank that is the last most often, or the node; of both, the rank if it is the last mostly.
+
+    Args:
+        phases: The phases of an operation.
+        operations: Number of operations that are judged together.
+    """
+    tests = 2 * operations
+    rank, times = Counter(one.rank for _, one in phases).most_common(1)[0]
+    node, of_node = Counter(one.node_number for _, one in phases).most_common(1)[0]
+    sample, first = phases[0]
+    ranks, nodes = first.ranks, sample.nodes or 1
+    share = max(1 / nodes, (sample.ranks_per_node_max or 1) / ranks)
+    of_rank = [(s.operation, one, one.lateness) for s, one in phases if one.rank == rank]
+    by_chance = tests * _by_chance(ranks, 1 / ranks, len(phases), times)
+    single = _Often(rank, of_rank[0][1].node, of_rank, len(phases), min(1.0, by_chance))
+    if nodes < 2 or (single.p_value <= LEVEL and 2 * times > of_node):
+        return single
+    own = [(s.operation, one, _beside(s, one, share)) for s, one in phases if one.node_number == node]
+    by_chance = tests * _by_chance(nodes, share, len(phases), of_node)
+    whole = _Often(None, own[0][1].node, own, len(phases), min(1.0, by_chance))
+    return whole if whole.p_value <= LEVEL else single
+
+
+def _beside(sample: Sample, last: LastRank, share: float) -> float:
+    """How many times as long the last rank took as the median of the ranks of other nodes.
+
+    If the ranks of its node, a share of all, are the last ones, the median of the others is a lower quantile
+    of all.
+    """
+    end = next(one for one in sample.rank_distributions if one.quantity == "end_s")
+    known = [(0.0, end.min), (0.05, end.p05), (0.25, end.p25), (0.5, end.p50)]
+    wanted = (1 - share) / 2
+    (low, below), (high, above) = next(pair for pair in itertools.pairwise(known) if pair[1][0] >= wanted)
+    return last.done_s / (below + (above - below) * (wanted - low) / (high - low))
+
+
+def _by_chance(choices: int, share: float, phases: int, times: int) -> float:
+    """The probability that one of some equal choices has the last rank in so many phases or more.
+
+    Args:
+        choices: Number of ranks or nodes.
+        share: Probability of each to have the last rank of a phase.
+        phases: Number of phases.
+        times: In how many of them it has the last rank.
+    """
     from scipy.special import bdtrc
 
-    return min(1.0, ranks * float(bdtrc(times - 1, phases, 1 / ranks)))
+    return min(1.0, choices * float(bdtrc(times - 1, phases, share)))

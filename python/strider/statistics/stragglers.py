@@ -10,7 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import fmean
+from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from strider.statistics.rule import Card
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: A rank is late that needs this many times as long as the median of the other ranks in its phase.
 LATE = 1.25
-#: Phases shorter than this, seconds, are ruled by when the ranks were scheduled.
+#: Operations whose phases are mostly shorter than this, seconds, are ruled by when the ranks were scheduled.
 SHORT_S = 0.1
 #: A straggler takes at least so many times as long as the other ranks, over all phases.
 SLOWER = 1.1
@@ -308,6 +308,7 @@ class _Group:
     phases: Sequence[tuple[str, LastRank]]
     ranks: Sequence[int]
     repetitions: int
+    measured: int  # repetitions of the case, also those that are not compared
 
     @property
     def times(self) -> FloatArray:
@@ -325,8 +326,9 @@ class _Group:
 def stragglers(run: Run, last: dict[Phase, LastRank]) -> list[Straggler]:
     """The ranks and nodes that are slower than the others, those that cost most first.
 
-    All phases of a case are judged together, its repetitions and operations. Phases of less than a tenth of a
-    second, and those with unequal work, are left out. Nothing is found in a case with a single repetition.
+    All phases of a case are judged together, its repetitions and operations. Operations that mostly take less
+    than a tenth of a second, and phases with unequal work, are left out. Nothing is found in a case with a
+    single repetition.
     """
     import numpy as np
 
@@ -357,7 +359,7 @@ def stragglers(run: Run, last: dict[Phase, LastRank]) -> list[Straggler]:
 
 def uneven(run: Run, last: dict[Phase, LastRank]) -> list[Uneven]:
     """Phases of single repetitions in which the last rank took surely longer than the others, worst first."""
-    groups = [group for group in _groups(run, last) if group.repetitions == 1]
+    groups = [group for group in _groups(run, last) if group.measured == 1]
     phases = [(group.case, operation, phase) for group in groups for operation, phase in group.phases]
     found = [
         Uneven(case, operation, phase.lateness)
@@ -374,12 +376,25 @@ def _groups(run: Run, last: dict[Phase, LastRank]) -> Iterator[_Group]:
             samples[sample.case].append(sample)
     for number, own in samples.items():
         known = [(s, last[_phase(s)]) for s in own if _phase(s) in last]
-        fit = [(s, one) for s, one in known if one.times_s and one.equal_work and one.done_s >= SHORT_S]
+        fit = [(s, one) for s, one in long_enough(known) if one.times_s and one.equal_work]
         if not fit:
             continue
         ranks = Counter(tuple(one.times_s) for _, one in fit).most_common(1)[0][0]
         phases = [(s.operation, one) for s, one in fit if tuple(one.times_s) == ranks]
-        yield _Group(run.cases[number], phases, ranks, len({one.repetition for _, one in phases}))
+        repetitions = len({one.repetition for _, one in phases})
+        yield _Group(run.cases[number], phases, ranks, repetitions, len({s.repetition for s in own}))
+
+
+def long_enough(phases: Sequence[tuple[Sample, LastRank]]) -> list[tuple[Sample, LastRank]]:
+    """Those of the operations of a case whose median phase is long.
+
+    Single phases are not left out for their length: of a short operation there would remain the phase in
+    which something disturbed a rank.
+    """
+    times: defaultdict[str, list[float]] = defaultdict(list)
+    for sample, one in phases:
+        times[sample.operation].append(one.done_s)
+    return [(sample, one) for sample, one in phases if median(times[sample.operation]) >= SHORT_S]
 
 
 def _phase(sample: Sample) -> Phase:

@@ -17,7 +17,7 @@ from noise import lognormal
 from runs import Planned, Setting, Synthetic
 from strider.report.words import steadiness as module
 from strider.report.words.steadiness import steadiness
-from strider.statistics import last_ranks, stragglers, summarize
+from strider.statistics import last_ranks, stragglers, summarize, uneven
 from strider.store import Run, load
 
 Event = dict[str, Any]
@@ -208,6 +208,21 @@ def test_one_repetition_is_uneven_and_names_no_rank(tmp_path: Path) -> None:
     ]
     spread = run_of(tmp_path / "spread", late=lambda _, rank: 1.0 + 0.1 * rank, repetitions=1)
     assert said(spread) == []
+
+
+def test_a_hiccup_in_one_of_four_short_phases_is_not_the_only_repetition(tmp_path: Path) -> None:
+    def late(repetition: int, rank: int) -> float:
+        return 0.5 if (repetition, rank) == (2, 7) else 0.05 + 0.0001 * rank
+
+    assert said(run_of(tmp_path, late=late, repetitions=4)) == []
+
+
+def test_nor_where_the_other_phases_were_no_result(tmp_path: Path) -> None:
+    """Four repetitions were measured, and of three the ranks had unequal work."""
+    run = run_of(tmp_path, late=lambda _, rank: 2.0 if rank == 7 else 1.0 + 0.01 * rank, repetitions=4)
+    last = last_ranks(run)
+    last = {phase: replace(one, equal_work=phase[1] == 2) for phase, one in last.items()}
+    assert uneven(run, last) == []
 
 
 def test_many_operations_of_one_repetition_name_no_rank(tmp_path: Path) -> None:

@@ -51,6 +51,68 @@ def test_equal_ranks_seldom_name_one(tmp_path: Path) -> None:
         assert stragglers(run, last_ranks(run)) == []
 
 
+@pytest.mark.parametrize("nodes", [2, 4, 20])
+def test_a_node_whose_ranks_take_turns_is_named(tmp_path: Path, nodes: int) -> None:
+    of_node = MANY_RANKS // nodes
+    run = of_many_ranks(
+        tmp_path, lambda repetition: of_node + repetition % of_node, repetitions=20, nodes=nodes
+    )
+    (found,) = stragglers(run, last_ranks(run))
+    assert (found.rank, found.node, found.last, found.n) == (None, "node 1", 20, 20)
+    (sentence,) = steadiness(run, summarize(run))
+    assert sentence.startswith("Straggler: a rank of node 1 finished last in 20 of 20 phases of write ")
+    assert sentence.endswith(" and took 2.0 × as long as the median rank of the other nodes there.")
+
+
+@pytest.mark.parametrize(("nodes", "fewest"), [(10, 4), (5, 5), (2, 10)])
+def test_so_many_repetitions_name_a_node(tmp_path: Path, nodes: int, fewest: int) -> None:
+    of_node = MANY_RANKS // nodes
+    for repetitions in (fewest - 1, fewest):
+        place = tmp_path / str(repetitions)
+        run = of_many_ranks(
+            place, lambda repetition: repetition % of_node, repetitions=repetitions, nodes=nodes
+        )
+        assert len(stragglers(run, last_ranks(run))) == (repetitions == fewest)
+
+
+def test_a_rank_that_is_most_of_its_slow_node_is_named_instead(tmp_path: Path) -> None:
+    run = of_many_ranks(
+        tmp_path, lambda repetition: 30 if repetition % 4 == 0 else 42, repetitions=20, nodes=4
+    )
+    (found,) = stragglers(run, last_ranks(run))
+    assert (found.rank, found.last) == (42, 15)
+
+
+@pytest.mark.parametrize("nodes", [2, 4, 20])
+def test_equal_nodes_seldom_name_one(tmp_path: Path, nodes: int) -> None:
+    chance = random.Random(nodes)
+    for number in range(6):
+        run = of_many_ranks(
+            tmp_path / str(number), lambda repetition: chance.randrange(MANY_RANKS), nodes=nodes
+        )
+        assert stragglers(run, last_ranks(run)) == []
+
+
+def test_the_slow_phases_of_a_short_operation_are_not_all_there_is(tmp_path: Path) -> None:
+    """The short phases are not left out alone: in those that remain, something disturbed a rank."""
+    run = of_many_ranks(tmp_path, lambda repetition: 42 if repetition < 3 else repetition, end_s=0.02)
+    samples = [
+        sample
+        if sample.repetition >= 3
+        else sample.model_copy(
+            update={
+                "rank_distributions": [
+                    one.model_copy(update={"max": 0.3}) if one.quantity == "end_s" else one
+                    for one in sample.rank_distributions
+                ]
+            }
+        )
+        for sample in run.samples
+    ]
+    run = run.model_copy(update={"samples": samples})
+    assert stragglers(run, last_ranks(run)) == []
+
+
 def test_reports_say_nothing_of_single_ranks_without_rows(tmp_path: Path) -> None:
     run = of_many_ranks(tmp_path, lambda repetition: repetition)
     assert rank_map_of(run, Facets.of(list(run.cases.values()))) is None

@@ -199,7 +199,7 @@ MISTAKES: dict[str, tuple[str | re.Pattern[str], str, int, str]] = {
         "clients = 2",
         "ranks_per_node = 99999999999",
         4,
-        "ranks_per_node: 99999999999 is too large: at most 262144",
+        "ranks_per_node: 99999999999 is too large: at most 16777216",
     ),
     "an interval of nothing": (
         "repetitions = 3",

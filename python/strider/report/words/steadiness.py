@@ -76,6 +76,12 @@ def _straggler_text(run: Run, straggler: Straggler) -> str:
         else f"rank {straggler.rank} on {straggler.node}"
     )
     operation = result_in_words(straggler.case, " and ".join(straggler.operations))
+    if straggler.lost is None and straggler.rank is None:
+        return (
+            f"Straggler: a rank of {straggler.node} finished last in {straggler.last} of "
+            f"{plural(straggler.n, 'phase')} of {operation}, and took "
+            f"{significant(straggler.lateness, 2)} × as long as the median rank of the other nodes there."
+        )
     if straggler.lost is None:
         return (
             f"Straggler: {who} finished last in {straggler.last} of {plural(straggler.n, 'phase')} of "
