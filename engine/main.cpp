@@ -32,7 +32,7 @@ constexpr const char* usage =
     "           [--marker required|unknown] [--confinement auto|required] [--confinement-probe FILE]\n"
     "           [--mount SERVERS=DIR]... [--dataset NAME=DIR]... [--process NAME=PID:START:PORT]...\n"
     "           [--unconfined REASON] [--wider TEXT] [--errands SOCKET] [--simulate RANKS]\n"
-    "           [--per-rank FILE]\n"
+    "           [--per-rank FILE] [--identity OWNER:INODE:DEVICE:HOST=DIR]...\n"
     "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all]\n"
     "           [--until signal|input-closes] [--root DIR]\n"
     "       strider-engine node --target DIR [--folder DIR]\n";
@@ -54,7 +54,7 @@ const Names* options_of(const std::string& verb) {
       // clang-format off
       {"run", {"directory", "run", "data-seed", "events", "counters", "ceilings", "timeline", "timeline-interval",
                "earlier", "remount", "marker", "confinement", "confinement-probe", "mount", "dataset", "process",
-               "unconfined", "wider", "errands", "simulate", "per-rank"}},
+               "unconfined", "wider", "errands", "simulate", "per-rank", "identity"}},
       // clang-format on
   };
   const auto found = known.find(verb);
@@ -75,7 +75,7 @@ struct Arguments {
   std::string plan;
   std::map<std::string, std::string> options;
   std::map<std::string, std::vector<std::string>> repeated{
-      {"remount", {}}, {"mount", {}}, {"dataset", {}}, {"process", {}}};
+      {"remount", {}}, {"mount", {}}, {"dataset", {}}, {"process", {}}, {"identity", {}}};
 
   Arguments(int count, char** words) {
     if (count > 1) verb = words[1];
@@ -224,6 +224,14 @@ void add_data_set(const std::string& text, RunOptions& options) {
   options.data_sets[text.substr(0, middle)] = text.substr(middle + 1);
 }
 
+/// OWNER:INODE:DEVICE:HOST=DIR
+void add_identity(const std::string& text, RunOptions& options) {
+  const std::size_t middle = text.find('=');
+  if (middle == std::string::npos || middle + 1 == text.size())
+    throw InputError("identity", "--identity must be OWNER:INODE:DEVICE:HOST=DIR: " + text, usage);
+  options.identities[text.substr(middle + 1)] = FolderIdentity::parse(text.substr(0, middle));
+}
+
 /// NAME=PID:START:PORT
 WatchedProcess process_of(const std::string& text) {
   const std::size_t middle = text.rfind('=');
@@ -257,6 +265,7 @@ int run(const Arguments& arguments) {
   options.remount_command = arguments.repeated.at("remount");
   for (const std::string& text : arguments.repeated.at("mount")) add_mount(text, options);
   for (const std::string& text : arguments.repeated.at("dataset")) add_data_set(text, options);
+  for (const std::string& text : arguments.repeated.at("identity")) add_identity(text, options);
   for (const std::string& text : arguments.repeated.at("process")) options.processes.push_back(process_of(text));
   options.marker = marker_option(arguments);
   options.confinement = confinement_options(arguments);

@@ -20,15 +20,26 @@ constexpr const char* marker_file = ".strider";
 constexpr const char* data_set_file = ".strider-data";
 constexpr std::size_t longest_marker = 4096;
 
-[[noreturn]] void refuse(const std::string& file, int error, const std::string& reason) {
-  throw IoError({"open", file, 0, 0, error}, "outside of the folder of this run: " + reason,
-                "Strider changed nothing there; find out who changed the target during the run");
+constexpr const char* find_out = "Strider changed nothing there; find out who changed the target during the run";
+
+[[noreturn]] void refuse(const std::string& file, int error, const std::string& reason,
+                         const std::string& remedy = find_out) {
+  throw IoError({"open", file, 0, 0, error}, "outside of the folder of this run: " + reason, remedy);
+}
+
+/// What an entry is instead of a file of its own; empty where it is one.
+std::string foreign_kind(const struct stat& found) {
+  if (S_ISLNK(found.st_mode)) return "a symbolic link has replaced a file of this run";
+  if (!S_ISREG(found.st_mode)) return "something that is not a regular file has replaced a file of this run";
+  if (found.st_nlink > 1)
+    return "the file has " + std::to_string(found.st_nlink) + " names (hard links), and all of them would be written";
+  return "";
 }
 
 }  // namespace
 
-RunFolder::RunFolder(std::string path, std::string run, Marker marker)
-    : path_(std::move(path)), run_(std::move(run)), marker_(marker) {}
+RunFolder::RunFolder(std::string path, std::string run, Marker marker, FolderIdentity identity)
+    : path_(std::move(path)), run_(std::move(run)), marker_(marker), identity_(std::move(identity)) {}
 
 bool RunFolder::kernel_keeps_beneath() {
   static const bool known = [] {
@@ -78,6 +89,23 @@ Descriptor RunFolder::open(const std::string& path, int flags, mode_t mode) {
   throw_errno("open", path);
 }
 
+void RunFolder::require_own_file(const std::string& path) {
+  const Descriptor opened = open_beneath(descriptor(), relative(path), O_PATH | O_NOFOLLOW, 0);
+  if (!opened && errno == EXDEV) refuse(path, EXDEV, "a link or a mount in this path leads out of the run's folder");
+  if (!opened && errno == ELOOP) refuse(path, ELOOP, "a link has replaced a directory of this run");
+  if (!opened) return;  // opening it for writing says why
+  struct stat found{}, folder{};
+  if (::fstat(opened.get(), &found) != 0) throw_errno("fstat", path);
+  if (::fstat(descriptor(), &folder) != 0) throw_errno("fstat", path_);
+  const std::string kind = foreign_kind(found);
+  if (!kind.empty())
+    refuse(path, EXDEV, kind,
+           "Strider changed nothing there; remove this name, or put a copy of the file in its place");
+  const bool may_be_of_others = marker_ == Marker::foreign;
+  if (!may_be_of_others && found.st_uid != folder.st_uid && found.st_uid != ::geteuid())
+    refuse(path, EXDEV, "the file belongs to user " + std::to_string(found.st_uid));
+}
+
 void RunFolder::remove(const std::string& path) {
   if (::unlinkat(descriptor(), relative(path), 0) != 0 && errno != ENOENT) throw_errno("unlink", path);
 }
@@ -101,10 +129,16 @@ void RunFolder::require_marker(int directory) const {
   refuse(path_, ENOENT, "this directory is not the folder of " + what + " marker " + name);
 }
 
+void RunFolder::require_identity(int directory) const {
+  const std::string difference = difference_from(identity_, directory);
+  if (!difference.empty()) refuse(path_, EXDEV, "this directory is not the one that the run was given: " + difference);
+}
+
 int RunFolder::descriptor() {
   if (descriptor_) return descriptor_.get();
   Descriptor opened(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened) throw_errno("open", path_);
+  require_identity(opened.get());
   if (marker_ == Marker::required || marker_ == Marker::data_set) require_marker(opened.get());
   descriptor_ = std::move(opened);
   return descriptor_.get();

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "foundation/descriptor.hpp"
+#include "foundation/folder_identity.hpp"
 
 namespace strider {
 
@@ -20,7 +21,7 @@ class RunFolder {
   };
 
   /// Does not open it yet: what is wrong with it ends a case, not the run.
-  RunFolder(std::string path, std::string run, Marker marker);
+  RunFolder(std::string path, std::string run, Marker marker, FolderIdentity identity = {});
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
@@ -35,6 +36,9 @@ class RunFolder {
   Descriptor open(const std::string& path, int flags, mode_t mode = 0);
   /// Removes a file; one that is not there is gone already.
   void remove(const std::string& path);
+  /// Before a file is written, also by libraries that open it by its path: throws IoError where a link, a mount or a
+  /// file of another name or user stands in its place. A file that is not there yet is right.
+  void require_own_file(const std::string& path);
 
   /// Whether the kernel refuses to leave a directory while it follows a path (openat2, Linux 5.6).
   static bool kernel_keeps_beneath();
@@ -43,10 +47,12 @@ class RunFolder {
   const char* relative(const std::string& path) const;
   Descriptor open_beneath(int directory, const char* path, int flags, mode_t mode) const;
   void require_marker(int directory) const;
+  void require_identity(int directory) const;
   int descriptor();
 
   std::string path_, run_;
   Marker marker_;
+  FolderIdentity identity_;
   Descriptor descriptor_;
 };
 

@@ -90,6 +90,16 @@ void PhaseWorker::settle() const {
     std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(end - now, longest_nap_ns)));
 }
 
+/// Libraries that open files by their path are not kept from following it elsewhere.
+void PhaseWorker::require_own_place() const {
+  if (context_.folder == nullptr) return;
+  context_.folder->check();
+  const Capabilities& capabilities = test_.interface->capabilities;
+  const std::string written = written_file();
+  if (!written.empty() && capabilities.stores() && capabilities.client == StorageClient::kernel)
+    context_.folder->require_own_file(written);
+}
+
 std::uint64_t PhaseWorker::ticks_at(std::uint64_t time_ns) const {
   const std::uint64_t now_ns = monotonic_ns(), now_ticks = context_.timer.now();
   return now_ns < time_ns ? now_ticks + context_.timer.from_ns(time_ns - now_ns)
@@ -156,6 +166,8 @@ void PhaseWorker::begin_timeline(std::uint64_t start_ns) {
 PhaseOutcome PhaseWorker::run() {
   settle();
   prepare();
+  guarded([&] { require_own_place(); });
+  const bool refused = is_so_on_any(failed(), task_.communicator, waiting());
   CounterWatch counters(context_, task_.communicator);
   ClockWatch clocks(context_.nodes, task_.communicator, waiting());
   clocks.compare();
@@ -167,7 +179,7 @@ PhaseOutcome PhaseWorker::run() {
   begin_ns_ = monotonic_ns();
   next_progress_ns_ = begin_ns_ + static_cast<std::uint64_t>(progress_interval_s * 1e9);
   milestones_.begin(begin_ns_);
-  execute();
+  if (!refused) execute();
   // A rank that had nothing left to do when the others came to their deadline was done then.
   const std::uint64_t end_ns = monotonic_ns() - untimed_ns_;
   milestones_.finish(end_ns, amount(*tally_));

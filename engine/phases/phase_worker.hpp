@@ -77,6 +77,8 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
   WaitOptions waiting() { return {.stall_timeout_s = context_.stall_timeout_s, .attention = this}; }
   /// For agree().
   virtual MPI_Comm agreeing() const { return task_.communicator; }
+  /// The file that this rank will write; empty: none, or many.
+  virtual std::string written_file() const { return {}; }
 
   RunContext& context_;
   const PhaseTask& task_;
@@ -91,6 +93,7 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
 
  private:
   void settle() const;
+  void require_own_place() const;
   std::uint64_t ticks_at(std::uint64_t time_ns) const;
   /// `start_ns`: when the phase is to start, on this rank's clock.
   void begin_timeline(std::uint64_t start_ns);

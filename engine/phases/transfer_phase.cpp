@@ -28,6 +28,8 @@ class TransferWorker final : public PhaseWorker {
   void complete(RankPart& part) override;
   void inspect(RankPart& part) override;
   MPI_Comm agreeing() const override { return group_.get().communicator; }
+  std::string path() const { return context_.directory + "/" + file_name(test_, assignment_.file); }
+  std::string written_file() const override { return writes(task_.operation) ? path() : ""; }
 
   void open_file();
   void check_size();
@@ -105,7 +107,7 @@ void TransferWorker::open_file() {
   // Libraries that open by path are not kept from following it elsewhere.
   if (context_.folder != nullptr) context_.folder->check();
   const std::uint64_t begin = monotonic_ns();
-  file_ = task_.interface->open({.path = context_.directory + "/" + file_name(test_, assignment_.file),
+  file_ = task_.interface->open({.path = path(),
                                  .access = access,
                                  .creation = creates ? Creation::create : Creation::existing,
                                  .file_size = task_.pattern->file_size(assignment_.place.ranks),
@@ -117,6 +119,8 @@ void TransferWorker::open_file() {
                                  .memory = task_.memory.first(task_.depth * task_.slot_bytes),
                                  .verified = test_.verify == Verify::full});
   part_.open_s = seconds_between(begin, monotonic_ns());
+  // They may have followed it elsewhere meanwhile: nothing is written there.
+  if (context_.folder != nullptr) context_.folder->check();
 }
 
 /// Of the file as it was opened, before anything is read.
@@ -252,7 +256,8 @@ void TransferWorker::finish_file() {
 
 void TransferWorker::execute() {
   guarded([&] { open_file(); });
-  if (cooperation_ != Cooperation::independent && agree(failed() ? Vote::end : Vote::go_on) == Vote::end) file_.reset();
+  const Vote mine = failed() ? Vote::end : Vote::go_on;
+  if ((cooperation_ == Cooperation::independent ? mine : agree(mine)) == Vote::end) file_.reset();
   if (file_ == nullptr) {
     if (limited()) most_requests();
     return;
@@ -280,7 +285,7 @@ void TransferWorker::complete(RankPart& part) {
   part.verification->mismatches += examiner_->mismatches();
   part.digest = examiner_->digest();
   if (examiner_->mismatches() == 0) return;
-  const std::string file = context_.directory + "/" + file_name(test_, assignment_.file);
+  const std::string file = path();
   HoleMap holes(test_.interface->capabilities, file);
   add_findings(part, examiner_->first_mismatches(), examiner_->mismatches(), *file_, [&](const Mismatch& mismatch) {
     return describe_mismatch(holes.explain(mismatch), rank_, context_.nodes.host, file);

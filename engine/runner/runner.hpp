@@ -30,9 +30,11 @@ struct RunOptions {
   /// The run's folders on mounts of its list-I/O volume, by the number of servers that their files use; 0: all.
   std::map<std::uint32_t, std::string> mounts;
   std::map<std::string, std::string> data_sets;  ///< their directories, by name
-  std::vector<WatchedProcess> processes;         ///< whose counters are recorded on their host
-  std::vector<std::string> remount_command;      ///< remounts the target to drop its caches; empty: none
-  std::string earlier;                           ///< file with the earlier starts of a resumed run; empty: none
+  /// Of the directories above, by their paths, as far as the run's starter knows them.
+  std::map<std::string, FolderIdentity> identities;
+  std::vector<WatchedProcess> processes;     ///< whose counters are recorded on their host
+  std::vector<std::string> remount_command;  ///< remounts the target to drop its caches; empty: none
+  std::string earlier;                       ///< file with the earlier starts of a resumed run; empty: none
   /// Ranks for which the processes stand, without doing I/O: as many as the plan has; 0: each process is a rank.
   std::uint32_t simulated_ranks = 0;
   std::string per_rank;  ///< file for the rows of all ranks; empty: none

@@ -14,17 +14,23 @@ StoragePath storage_of(const std::string& directory) {
   return find_storage_path(unknown ? directory : canonical.string());
 }
 
+FolderIdentity identity_of(const std::string& directory, const std::map<std::string, FolderIdentity>& known) {
+  const auto found = known.find(directory);
+  return found == known.end() ? FolderIdentity{} : found->second;
+}
+
 }  // namespace
 
 Workplaces::Workplace::Workplace(const std::string& directory, const RunOptions& options)
-    : folder(directory, options.run, options.marker), storage(storage_of(directory)) {}
+    : folder(directory, options.run, options.marker, identity_of(directory, options.identities)),
+      storage(storage_of(directory)) {}
 
-Workplaces::Workplace::Workplace(const std::string& directory, const DataSet& set)
-    : folder(directory, set.id, set.id.empty() ? RunFolder::Marker::foreign : RunFolder::Marker::data_set),
+Workplaces::Workplace::Workplace(const std::string& directory, const DataSet& set, const FolderIdentity& identity)
+    : folder(directory, set.id, set.id.empty() ? RunFolder::Marker::foreign : RunFolder::Marker::data_set, identity),
       storage(storage_of(directory)) {}
 
 Workplaces::Workplaces(const RunOptions& options)
-    : target_(options.directory, options), directories_(options.data_sets) {
+    : target_(options.directory, options), directories_(options.data_sets), identities_(options.identities) {
   for (const auto& [servers, directory] : options.mounts) mounts_.try_emplace(servers, directory, options);
 }
 
@@ -44,7 +50,8 @@ void Workplaces::enter_data_set(const Case& test, RunContext& context) {
   if (directory == directories_.end() || !test.data_set.known)
     throw InputError("dataset", "this run has no data set " + name + " for case " + std::to_string(test.number),
                      "run it with strider run, or name its directory with --dataset NAME=DIR");
-  enter(data_sets_.try_emplace(name, directory->second, test.data_set).first->second, context);
+  const FolderIdentity identity = identity_of(directory->second, identities_);
+  enter(data_sets_.try_emplace(name, directory->second, test.data_set, identity).first->second, context);
 }
 
 void Workplaces::enter(Workplace& place, RunContext& context) {

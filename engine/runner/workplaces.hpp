@@ -27,7 +27,7 @@ class Workplaces {
  private:
   struct Workplace {
     Workplace(const std::string& directory, const RunOptions& options);
-    Workplace(const std::string& directory, const DataSet& set);
+    Workplace(const std::string& directory, const DataSet& set, const FolderIdentity& identity);
     RunFolder folder;
     StoragePath storage;
   };
@@ -37,7 +37,8 @@ class Workplaces {
   Workplace target_;
   std::map<std::uint32_t, Workplace> mounts_;       ///< by the number of servers that their files use
   std::map<std::string, std::string> directories_;  ///< of data sets
-  std::map<std::string, Workplace> data_sets_;      ///< that cases have used
+  std::map<std::string, FolderIdentity> identities_;
+  std::map<std::string, Workplace> data_sets_;  ///< that cases have used
 };
 
 }  // namespace strider

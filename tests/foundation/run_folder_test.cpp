@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -118,6 +119,99 @@ TEST_F(RunFolderTest, IsOpenedAgainAfterItWasReleased) {
   fs::rename(own_, folder_.file("moved"));
   fs::create_directory_symlink(outside_, own_);
   expect_refused(folder, own_ / "file");
+}
+
+/// The identity of a directory as its starter on this host finds it.
+FolderIdentity identity_of(const fs::path& directory, const std::string& host) {
+  struct stat found{};
+  EXPECT_EQ(::stat(directory.c_str(), &found), 0);
+  return {found.st_uid, found.st_ino, found.st_dev, host};
+}
+
+std::string this_host() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  return std::string(name) + "/" + boot;
+}
+
+TEST_F(RunFolderTest, IsTheDirectoryThatTheRunWasGiven) {
+  const auto accepts = [&](const FolderIdentity& identity) {
+    RunFolder folder(own_.string(), "r1", RunFolder::Marker::required, identity);
+    try {
+      folder.check();
+      return true;
+    } catch (const IoError& error) {
+      EXPECT_NE(std::string(error.what()).find("not the one that the run was given"), std::string::npos);
+      return false;
+    }
+  };
+  const FolderIdentity here = identity_of(own_, this_host()), there = identity_of(own_, "n2/another");
+  EXPECT_TRUE(accepts(here));
+  EXPECT_TRUE(accepts(there));
+  EXPECT_TRUE(accepts({})) << "an engine that was started by hand";
+  FolderIdentity changed = here;
+  *changed.inode += 1;
+  EXPECT_FALSE(accepts(changed));
+  changed = here;
+  *changed.owner += 1;
+  EXPECT_FALSE(accepts(changed));
+  changed = here;
+  *changed.device += 1;
+  EXPECT_FALSE(accepts(changed));
+  changed.host = there.host;
+  EXPECT_TRUE(accepts(changed)) << "hosts number devices themselves";
+  changed.inode = *here.inode + 1;
+  EXPECT_FALSE(accepts(changed));
+}
+
+TEST_F(RunFolderTest, CopiedWithItsMarkerIsAnotherDirectory) {
+  const FolderIdentity identity = identity_of(own_, this_host());
+  fs::rename(own_, folder_.file("moved"));
+  fs::create_directories(own_);
+  fs::copy_file(folder_.file("moved") + "/.strider", own_ / ".strider");
+  RunFolder folder(own_.string(), "r1", RunFolder::Marker::required, identity);
+  EXPECT_THROW(folder.check(), IoError);
+}
+
+TEST_F(RunFolderTest, FilesToWriteHaveOneNameAndAreNoLinks) {
+  RunFolder folder = opened();
+  const auto refusal = [&](const std::string& name) -> std::string {
+    try {
+      folder.require_own_file(own_ / name);
+    } catch (const IoError& error) {
+      EXPECT_EQ(error.details().file, own_ / name);
+      EXPECT_NE(error.remedy(), "");
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal("new"), "");
+  write_text(own_ / "file", "mine");
+  EXPECT_EQ(refusal("file"), "");
+  fs::create_hard_link(own_ / "file", own_ / "twin");
+  EXPECT_NE(refusal("file").find("2 names (hard links)"), std::string::npos);
+  fs::create_symlink("twin", own_ / "inside");
+  EXPECT_NE(refusal("inside").find("symbolic link"), std::string::npos);
+  fs::create_symlink("nothing", own_ / "dangling");
+  EXPECT_NE(refusal("dangling").find("symbolic link"), std::string::npos);
+  fs::create_directory_symlink(outside_, own_ / "out");
+  EXPECT_NE(refusal("out/file").find("leads out"), std::string::npos);
+  EXPECT_NE(refusal("sub").find("not a regular file"), std::string::npos);
+  ASSERT_EQ(::mkfifo((own_ / "pipe").c_str(), 0600), 0);
+  EXPECT_NE(refusal("pipe").find("not a regular file"), std::string::npos);
+}
+
+TEST(FolderIdentity, IsReadFromText) {
+  const FolderIdentity all = FolderIdentity::parse("1000:42:64769:n1/boot:id");
+  EXPECT_EQ(all.owner, 1000U);
+  EXPECT_EQ(all.inode, 42U);
+  EXPECT_EQ(all.device, 64769U);
+  EXPECT_EQ(all.host, "n1/boot:id");
+  const FolderIdentity none = FolderIdentity::parse(":::");
+  EXPECT_FALSE(none.owner || none.inode || none.device);
+  for (const char* wrong : {"x:::", "1:-2::", "1:2:3x:"}) EXPECT_THROW(FolderIdentity::parse(wrong), InputError);
 }
 
 }  // namespace

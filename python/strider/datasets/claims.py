@@ -59,6 +59,10 @@ class Claims:
             word for name, claim in self.each.items() for word in ("--dataset", f"{name}={claim.folder.path}")
         ]
 
+    def directories(self) -> list[tuple[Path, int]]:
+        """Returns path and descriptor of each folder."""
+        return [(claim.folder.path, claim.folder.descriptor) for claim in self.each.values()]
+
     def descriptors(self) -> list[int]:
         """Returns descriptors of the folders, which ranks may write to."""
         return [claim.folder.descriptor for claim in self.each.values()]

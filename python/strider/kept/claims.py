@@ -100,6 +100,10 @@ class KeptClaims:
         """Returns the engine's options."""
         return [word for name, one in self.sets.items() for word in ("--dataset", f"{name}={one.path}")]
 
+    def directories(self) -> list[tuple[Path, int]]:
+        """Returns path and descriptor of each directory in which the engine works."""
+        return [(one.path, one.work) for one in self.sets.values()]
+
     def descriptors(self, stack: ExitStack) -> list[int]:
         """Returns descriptors of files outside of the run's folder that ranks may write to.
 

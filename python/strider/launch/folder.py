@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from strider.errors import ExitCode, StriderError
+from strider.identities import identity_words
 from strider.launch.removal import Progress, Removal, remove_contents
 from strider.processes import boot_id, start_ticks, still_runs
 from strider.text_file import is_mount_point, json_of
@@ -38,6 +39,7 @@ class Folder:
         inode: Its inode number; None if a remount may have changed device and inode, and only the marker
             identifies it.
         target: Descriptor of its parent directory while it is open; None to use the path.
+        owner: User id of its owner, as this host sees it; None if unknown.
     """
 
     path: Path
@@ -45,6 +47,12 @@ class Folder:
     device: int
     inode: int | None
     target: int | None = None
+    owner: int | None = None
+
+    def words(self) -> list[str]:
+        """Returns the engine's options that name its identity."""
+        device = None if self.inode is None else self.device
+        return identity_words(self.path, self.owner, self.inode, device)
 
     def open(self) -> int:
         """Opens it with O_PATH; the caller closes the descriptor.
@@ -120,7 +128,7 @@ def create(target: Path, run: str, descriptor: int | None = None) -> Folder:
             status = _make(path.name, run, above)
     except OSError as error:
         raise StriderError(f"cannot create {path}: {error.strerror}", ExitCode.CANNOT_RUN) from error
-    return Folder(path, run, status.st_dev, status.st_ino, descriptor)
+    return Folder(path, run, status.st_dev, status.st_ino, descriptor, status.st_uid)
 
 
 @contextmanager

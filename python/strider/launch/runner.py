@@ -18,6 +18,7 @@ from strider import __version__
 from strider.datasets import Claims, claimed, found_before
 from strider.engine import Engine, Json
 from strider.errors import ExitCode
+from strider.identities import words_of_open
 from strider.kept import KeptClaims
 from strider.kept import claimed as kept_files
 from strider.launch import folder, rundir
@@ -247,7 +248,9 @@ def _measure(
     ):
         _tell_reason(confined, bounds, note)
         program = _program(engine, directory, own.path, watching, remount, confined, resumption)
-        program += [*engine_words(plan, own.path, mounts), *sets.words(), *kept.words()]
+        program += [*own.words(), *engine_words(plan, own.path, mounts), *sets.words(), *kept.words()]
+        if not remount:  # it may change device and inode
+            program += words_of_open([*sets.directories(), *kept.directories()])
         kept.begin()
         process = start(launcher, plan.ranks, program, directory.log, confined)
         sets.started()
