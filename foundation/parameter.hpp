@@ -43,7 +43,7 @@ std::string_view name_of(Kind kind);
 constexpr bool is_named_place(Kind kind) { return kind >= Kind::file; }
 
 /// Ranks of a plan at most: numbers of ranks stay far from where they would wrap around.
-constexpr std::uint32_t most_ranks = 1U << 18;
+constexpr std::uint32_t most_ranks = 1U << 24;
 
 constexpr double no_limit = std::numeric_limits<double>::quiet_NaN();
 

@@ -6,14 +6,6 @@
 #include "foundation/error.hpp"
 
 namespace strider {
-namespace {
-
-[[noreturn]] void too_large(std::string_view key) {
-  throw InputError(std::string(key), "the file or a buffer would be larger than 8 EiB",
-                   "make " + std::string(key) + " smaller");
-}
-
-}  // namespace
 
 const PatternEntry* find_pattern(std::string_view name) {
   for (const PatternEntry* entry : all_patterns())
@@ -25,18 +17,6 @@ std::uint64_t common_alignment(std::initializer_list<std::uint64_t> numbers) {
   std::uint64_t bits = 0;
   for (const std::uint64_t number : numbers) bits |= number;
   return bits == 0 ? std::uint64_t{1} << 62 : std::uint64_t{1} << std::countr_zero(bits);
-}
-
-std::uint64_t checked_product(std::uint64_t a, std::uint64_t b, std::string_view key) {
-  std::uint64_t product = 0;
-  if (__builtin_mul_overflow(a, b, &product) || product >> 63 != 0) too_large(key);
-  return product;
-}
-
-std::uint64_t checked_sum(std::uint64_t a, std::uint64_t b, std::string_view key) {
-  std::uint64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum) || sum >> 63 != 0) too_large(key);
-  return sum;
 }
 
 std::uint64_t checked_extents(std::uint64_t extents, std::string_view key) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "foundation/checked.hpp"
 #include "foundation/extent.hpp"
 #include "foundation/parameter.hpp"
 
@@ -91,10 +92,6 @@ const PatternEntry* find_pattern(std::string_view name);
 
 /// The largest power of two that divides every one of `numbers` (zeros ignored).
 std::uint64_t common_alignment(std::initializer_list<std::uint64_t> numbers);
-
-/// `a * b` or `a + b`, or InputError blaming `key` where it does not fit 63 bits (file offsets are signed).
-std::uint64_t checked_product(std::uint64_t a, std::uint64_t b, std::string_view key);
-std::uint64_t checked_sum(std::uint64_t a, std::uint64_t b, std::string_view key);
 
 /// `extents` of one request, or InputError blaming `key` where their list would fill the memory.
 std::uint64_t checked_extents(std::uint64_t extents, std::string_view key);

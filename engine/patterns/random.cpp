@@ -26,6 +26,7 @@ class Random final : public Pattern {
       throw InputError("count", "random with replacement needs count",
                        "set count to the number of requests of each rank");
     checked_product(size_, 1, "size");
+    checked_product(count_, transfer_, "count");
   }
   std::uint64_t requests(Place place, Direction) const override {
     return count_ != 0 ? count_ : (slots_ - place.rank + place.ranks - 1) / place.ranks;

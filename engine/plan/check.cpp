@@ -9,6 +9,7 @@
 #include "plan/plan.hpp"
 #include "plan/seats.hpp"
 #include "plan/steps.hpp"
+#include "plan/totals.hpp"
 
 namespace strider {
 
@@ -196,6 +197,12 @@ void check_totals(const Case& test, const Tree& tree, const Complain& complain) 
   if (files > most_files) return complain("items", "a case has at most 10^15 files", "fewer items, or a smaller tree");
   if (files * static_cast<double>(tree.file_bytes()) > most_bytes)
     complain("file_size", "the files of a case hold at most 10^18 bytes", "a smaller file_size, or fewer items");
+  const SharingKind kind = test.sharing.kind;
+  const double trees = kind == SharingKind::shared ? 1 : kind == SharingKind::files ? test.sharing.files : test.clients;
+  if (static_cast<double>(tree.directories()) * trees > most_files)
+    complain("depth", "the trees of a case have at most 10^15 directories", "a smaller depth or fanout");
+  if (static_cast<double>(test.mix_operations) * test.clients > most_files)
+    complain("mix_operations", "the ranks of a case make at most 10^15 operations", "fewer mix_operations");
 }
 
 /// Ranks that share a tree wait for each other at each of its levels.
@@ -446,6 +453,7 @@ void check_case(const Case& test, const Plan& plan, std::vector<PlanError>& erro
     const FileAssignments assignments(test.sharing, test.clients, node_of);
     const std::uint32_t ranks = assignments.ranks_of(0);
     check_ranks(*pattern, assignments);
+    check_totals(test, *pattern, assignments);
     if (pattern->request_bytes(ranks) > interface->largest_transfer())
       complain("transfer", "transfer is larger than the limit of one call of " + std::string(test.interface->name),
                "at most " + std::to_string(interface->largest_transfer()) + " bytes");

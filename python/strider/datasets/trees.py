@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from strider.engine import Json
 from strider.metadata import LOOKUPS, MAKING
+from strider.suite.vocabulary import MOST_RANKS
 
 Count = Annotated[int, Field(ge=0, lt=1 << 64)]
 Thing = Literal["tree", "files", "directories", "hard-links", "symbolic-links", "attributes", "open-files"]
@@ -145,7 +146,7 @@ class KeptTree(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     shape: Shape
-    clients: Annotated[int, Field(ge=1, le=1 << 18)]
+    clients: Annotated[int, Field(ge=1, le=MOST_RANKS)]
     sharing: Literal["shared", "per-rank"] | Annotated[int, Field(ge=1)]
     order: Literal["forward", "backward", "random"] = "forward"
     is_exact: bool = False

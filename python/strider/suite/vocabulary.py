@@ -13,7 +13,7 @@ SHAPE_KEYS: tuple[ShapeKey, ...] = ("pattern", "tree")
 Entry = TypeVar("Entry", Interface, Operation, Parameter, Pattern, Tree)
 
 SUITE_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
-MOST_RANKS = 1 << 18
+MOST_RANKS = 1 << 24
 """Ranks of a plan at most, as in the engine (foundation/parameter.hpp)."""
 
 SUITE_PARAMETERS = {

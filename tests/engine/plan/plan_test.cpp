@@ -155,7 +155,7 @@ TEST(Plan, NamesTheKeyOfEachMistake) {
       {"transfer", case_text("", R"("name": "segmented", "transfer": 4096.5)")},
       {"transfer", case_text("", R"("name": "segmented", "transfer": 8192, "block": 4096)")},
       {"clients", case_text(R"("clients": 0)")},
-      {"clients", case_text(R"("clients": 1000000)")},
+      {"clients", case_text(R"("clients": 16777217)")},
       {"client", case_text(R"("client": 2)")},
       {"operations", case_text(R"("operations": [])")},
       {"operations", case_text(R"("operations": "write")")},
