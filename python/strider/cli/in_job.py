@@ -104,7 +104,9 @@ def _begin_or_resume(job: "Job", file: Path, options: "RunOptions", limit: _Limi
     _wait_for_earlier(directory)
     is_over = has_ended_last(job)
     note_process(job)
-    resume_directory(directory, limit.seconds, anyway=True, is_over=is_over, quiet=options.quiet)
+    resume_directory(
+        directory, limit.seconds, options.places, anyway=True, is_over=is_over, quiet=options.quiet
+    )
 
 
 def _remove_unfinished(directory: Path) -> None:

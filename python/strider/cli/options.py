@@ -77,10 +77,12 @@ NodesOption = Annotated[
     int | None,
     typer.Option(
         "--nodes",
+        "-N",
         metavar="N",
         min=1,
         max=1_000_000,
-        help="Number of nodes: the first N hosts, or N of the allocation.",
+        help="Number of nodes: the first N hosts, or N of the allocation (default: as many as the cases "
+        "need, or all hosts).",
     ),
 ]
 PerNodeOption = Annotated[

@@ -180,7 +180,7 @@ def _prepared(
         Path(info["per_rank"]) if info.get("per_rank") else None,
     )
     earlier = read_earlier(directory.events)
-    chosen = _places(places, options)
+    chosen = places_again(places, options)
     require_room(checked.suite, options["launcher"], chosen)
     launcher = choose(options["launcher"], engine.version.mpi, chosen)
     launcher.places.require_all_used(checked.suite.plan.ranks)
@@ -205,7 +205,7 @@ def _prepared(
     )
 
 
-def _places(typed: "Places", options: dict[str, Any]) -> "Places":
+def places_again(typed: "Places", options: dict[str, Any]) -> "Places":
     """Returns the places on the command line, or those of the run."""
     from strider.launch.launchers import Places
 

@@ -6,11 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from strider.cli.console import echo
-from strider.cli.options import BindOption, ClientsOption, SetOption, StoreOption, TargetOption
+from strider.cli.options import (
+    BindOption,
+    ClientsOption,
+    NodesOption,
+    PerNodeOption,
+    SetOption,
+    StoreOption,
+    TargetOption,
+)
 from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
-    from strider.jobs import JobOptions, Order
+    from strider.cli.running import RunOptions
+    from strider.jobs import JobOptions, Order, Reservation
+    from strider.launch.launchers import Places
 
 OptionalSuite = Annotated[
     str | None,
@@ -22,22 +32,6 @@ ResumeOption = Annotated[
         "--resume",
         metavar="RUN",
         help="Measure what is missing in this run, with its suite, target, clients and launcher.",
-    ),
-]
-NodesOption = Annotated[
-    int | None,
-    typer.Option(
-        "--nodes",
-        "-N",
-        metavar="N",
-        min=1,
-        help="Number of nodes (default: as many as the nodes and per_node of the cases need, or 1).",
-    ),
-]
-PerNodeOption = Annotated[
-    int | None,
-    typer.Option(
-        "--per-node", metavar="M", min=1, help="Ranks on each node (default: as many as the suite needs)."
     ),
 ]
 TimeOption = Annotated[
@@ -133,18 +127,20 @@ def submit(
     Its script, suite and output are kept in the store, in .batch/JOB. If the suite does not fit --time, each
     job measures what fits, and the next one resumes the run.
     """
+    from strider.cli.running import RunOptions
     from strider.jobs import submit as submit_order
+    from strider.launch.launchers import places_of
     from strider.listing.names import store_of
 
     place = store_of(store).absolute()
-    options = _options(executor, nodes or 1, per_node or 0, time, margin, partition, account)
+    places = places_of(nodes=nodes, per_node=per_node, bind=bind)
+    options = _options(executor, time, margin, partition, account)
     if resume:
-        _refuse_beside_resume(
-            suite=suite, target=target, clients=clients, set=settings, bind=bind, launcher=launcher
-        )
-        order = _continuation(resume, place, options, jobs, nodes)
+        _refuse_beside_resume(suite=suite, target=target, clients=clients, set=settings, launcher=launcher)
+        order = _continuation(resume, place, options, jobs, places)
     elif suite:
-        order = _order(suite, target, clients, settings or [], options, launcher, jobs, nodes, bind)
+        asked = RunOptions(settings or [], target, clients, launcher, places=places)
+        order = _order(suite, asked, options, jobs)
     else:
         raise StriderError("name a suite, or a run with --resume RUN")
     if show:
@@ -167,16 +163,12 @@ def submit(
     echo(f"follow it: strider watch {job.id}; end it: strider cancel {job.id}")
 
 
-def _options(
-    executor: str, nodes: int, per_node: int, time: str, margin: str, partition: str, account: str
-) -> "JobOptions":
+def _options(executor: str, time: str, margin: str, partition: str, account: str) -> "JobOptions":
     from strider.jobs import parse_options
     from strider.jobs.executors import found
 
     return parse_options(
         executor=executor or found(),
-        nodes=nodes,
-        per_node=per_node,
         time=time,
         margin=margin,
         partition=partition,
@@ -184,54 +176,51 @@ def _options(
     )
 
 
-def _order(
-    suite: str,
-    target: str | None,
-    clients: str | None,
-    settings: list[str],
-    options: "JobOptions",
-    launcher: str,
-    jobs: int | None,
-    nodes: int | None,
-    bind: str | None,
-) -> "Order":
+def _order(suite: str, asked: "RunOptions", options: "JobOptions", jobs: int | None) -> "Order":
     """Returns the checked suite with what it needs.
 
     Raises:
         StriderError: The suite or an option is invalid.
     """
     from strider import engine as engines
-    from strider.cli.running import RunOptions
+    from strider.cli.running import RunOptions, changes_of
     from strider.cli.sizing import with_chosen_sizes, without_probe
-    from strider.jobs import Order, estimated_s, jobs_needed, sized_for
+    from strider.jobs import Order, estimated_s, jobs_needed, reserve
     from strider.launch import check_target
-    from strider.launch.launchers import places_of
-    from strider.suite import Changes, load, locate
+    from strider.launch.launchers import Places
+    from strider.suite import load, locate
     from strider.suite.sizes import probed_key
 
     engine = engines.find()
-    loaded = load(locate(suite), engine.description, Changes(settings, target, clients))
+    places = asked.places or Places()
+    loaded = load(locate(suite), engine.description, changes_of(asked))
+    reserved = reserve(loaded, options, places, asked.launcher)
+    _tell(reserved)
     # Sizes "auto" are chosen in the job, by a probe there.
     is_open = bool(probed_key(loaded))
     sized = without_probe(loaded, engine) if is_open else with_chosen_sizes(loaded, engine, RunOptions())
     checked = sized.checked
     place = str(check_target(checked.suite.plan.target))
-    options = sized_for(checked.suite, options, nodes)
-    ranks = checked.suite.plan.ranks
     words = ["--target", place]
-    words += ["--clients", clients] if clients else []
-    words += [word for setting in settings for word in ("--set", setting)]
-    binding = places_of(bind=bind).bind
-    words += ["--bind", binding] if binding else []
+    words += ["--clients", asked.clients] if asked.clients else []
+    words += [word for setting in asked.settings for word in ("--set", setting)]
     return Order(
         checked.suite.plan.suite.name,
         loaded.document.text,
-        ranks,
-        options,
-        words,
-        launcher,
-        jobs_needed(options, estimated_s(checked), jobs),
+        reserved.ranks,
+        reserved.options,
+        [*words, *places.words],
+        asked.launcher,
+        jobs_needed(reserved.options, estimated_s(checked), jobs),
     )
+
+
+def _tell(reserved: "Reservation") -> None:
+    """Prints a note on places of a job that stay idle."""
+    import sys
+
+    if reserved.note:
+        print(f"note: {reserved.note}", file=sys.stderr)
 
 
 def _refuse_beside_resume(**typed: object) -> None:
@@ -242,15 +231,15 @@ def _refuse_beside_resume(**typed: object) -> None:
 
 
 def _continuation(
-    name: str, store: Path, options: "JobOptions", jobs: int | None, nodes: int | None
+    name: str, store: Path, options: "JobOptions", jobs: int | None, typed: "Places"
 ) -> "Order":
     """Returns a run that lacks repetitions with what it needs.
 
     Raises:
         StriderError: It is complete, under way, or cannot be resumed.
     """
-    from strider.cli.resume import require_missing
-    from strider.jobs import Order, condition, estimated_s, find, has_ended_last, jobs_needed, sized_for
+    from strider.cli.resume import places_again, require_missing
+    from strider.jobs import Order, condition, estimated_s, find, has_ended_last, jobs_needed, reserve
     from strider.launch.rundir import RunDirectory
     from strider.store import resolve
 
@@ -266,15 +255,17 @@ def _continuation(
     is_over = before is not None and has_ended_last(before)
     info, checked = require_missing(directory, is_over=is_over)
     plan = checked.suite.plan
-    options = sized_for(checked.suite, options, nodes)
+    launcher = str(info["options"]["launcher"])
+    reserved = reserve(checked.suite, options, places_again(typed, info["options"]), launcher)
+    _tell(reserved)
     return Order(
         plan.suite.name,
         checked.suite.document.text,
         plan.ranks,
-        options,
-        ["--target", plan.target],
-        str(info["options"]["launcher"]),
-        jobs_needed(options, estimated_s(checked), jobs),
+        reserved.options,
+        ["--target", plan.target, *typed.words],
+        launcher,
+        jobs_needed(reserved.options, estimated_s(checked), jobs),
         run=directory.run,
         last_process=info.get("process") or {},
     )

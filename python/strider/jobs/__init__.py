@@ -9,8 +9,9 @@ from strider.jobs.cancelling import Cancelled, cancel, cancel_rest
 from strider.jobs.condition import Condition, condition, conditions
 from strider.jobs.following import follow, planned_state
 from strider.jobs.inside import ended_earlier, has_ended_last, interrupted_on_request, note_process
-from strider.jobs.options import JobOptions, estimated_s, jobs_needed, parse_options, sized_for
+from strider.jobs.options import JobOptions, estimated_s, jobs_needed, parse_options
 from strider.jobs.record import Job, all_jobs, find, read
+from strider.jobs.reservation import Reservation, reserve
 from strider.jobs.submission import Order, example, submit
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Job",
     "JobOptions",
     "Order",
+    "Reservation",
     "all_jobs",
     "cancel",
     "cancel_rest",
@@ -36,6 +38,6 @@ __all__ = [
     "parse_options",
     "planned_state",
     "read",
-    "sized_for",
+    "reserve",
     "submit",
 ]

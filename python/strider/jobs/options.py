@@ -2,14 +2,11 @@
 
 import math
 import re
-from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from strider.errors import StriderError
-from strider.suite import Suite
-from strider.suite.case_nodes import CaseNodes, case_nodes, require_nodes, require_width
 from strider.suite.checked import CheckedPlan
 from strider.suite.estimate import AssumedRates, estimate
 from strider.units import format_seconds
@@ -23,8 +20,6 @@ LEAST_MARGIN_S = 60.0
 MARGIN_SHARE = 0.1
 """Time that a job keeps for its start and its end: a share of its time, and at least so many seconds."""
 LEAST_TIME_S = 60.0
-_SEVERAL_NODES = "choose a scheduler with --executor, or simulate nodes with --set suite.ranks_per_node=N"
-"""The remedy of a job of this machine with cases of several nodes."""
 _RATE_BYTES_S, _OPERATIONS_S = 200 << 20, 10_000
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _UNIT_TIME = re.compile(r"([0-9]{1,6})(s|m|min|h|d)")
@@ -119,38 +114,6 @@ def parse_options(**typed: str | int) -> JobOptions:
             else first["msg"].removeprefix("Value error, ")
         )
         raise StriderError(f'--{option} "{first["input"]!s:.80}": {why}') from None
-
-
-def sized_for(suite: Suite, options: JobOptions, nodes: int | None) -> JobOptions:
-    """Returns the options of a job that has the nodes, and the ranks on each, that the cases of a suite name.
-
-    Args:
-        suite: The suite.
-        options: The options as typed.
-        nodes: Nodes as typed; None for as many as the cases need.
-
-    Raises:
-        StriderError: A case needs more than was typed, or several nodes of a process of this machine.
-    """
-    needs = case_nodes(suite.plan)
-    if needs:
-        if options.executor == "local":
-            require_nodes(suite, 1, "--executor local is this machine", _SEVERAL_NODES)
-        if nodes:
-            require_nodes(suite, nodes, f"--nodes {nodes}", "raise --nodes to {nodes}")
-        if options.per_node:
-            require_width(suite, options.per_node)
-        chosen = nodes or _nodes(needs, suite.plan.ranks, options.per_node)
-        widest = max(need.width for need in needs)
-        per_node = options.per_node or max(widest, math.ceil(suite.plan.ranks / chosen))
-        options = options.model_copy(update={"nodes": chosen, "per_node": per_node})
-    options.on_each_node(suite.plan.ranks)
-    return options
-
-
-def _nodes(needs: Sequence[CaseNodes], ranks: int, per_node: int) -> int:
-    """Returns the number of nodes that cases need, if each takes so many ranks (0: as many as there are)."""
-    return max(max(need.nodes for need in needs), math.ceil(ranks / per_node) if per_node else 1)
 
 
 def parse_time(option: str, text: str) -> float:

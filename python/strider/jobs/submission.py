@@ -17,6 +17,7 @@ from strider.errors import ExitCode, StriderError
 from strider.jobs.cancelling import end_part
 from strider.jobs.options import JobOptions
 from strider.jobs.record import Job, Record, cannot_write, folder_of, is_number, is_run_id, new_folder
+from strider.jobs.reservation import launcher_of
 from strider.launch.rundir import new_run_id
 from strider.processes import boot_id, identify
 from strider.text import shortened
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     from strider.jobs.schedulers import Scheduler
 
-LAUNCHERS = {"slurm": "srun"}
-"""Launcher of the ranks within an allocation; `mpiexec` where none is named."""
 PLACE = "JOB"
 """Stands for a job's folder in the scripts that `strider submit --show` prints."""
 _PROCESS = "strider run"
@@ -260,7 +259,7 @@ def _described(order: Order, job: Job, number: int, earlier: Sequence[str]) -> "
         # PSI/J's own default is 10 minutes; None leaves the time to the scheduler.
         vars(attributes)["duration"] = None
     words = ["-I", "-m", "strider", "run", str(job.suite), *order.words]
-    launcher = order.launcher or LAUNCHERS.get(options.executor, "mpiexec")
+    launcher = launcher_of(options.executor, order.launcher)
     words += ["--launcher", launcher, "--store", str(job.store), "--job", str(job.folder), "--quiet"]
     return PsijJob(
         JobSpec(

@@ -138,6 +138,7 @@ class Slurm:
 
     def _submit(self, text: str, needs: Mapping[str, Any], asked: SlurmOptions) -> "Job":
         from strider.jobs import Order, jobs_needed, parse_options, submit
+        from strider.launch.launchers import Places
 
         options = parse_options(
             executor="slurm",
@@ -148,7 +149,7 @@ class Slurm:
             account=asked.account,
         )
         # Slurm's daemons start the ranks, so none of them can be confined from here.
-        words = self._site.bounds("auto")
+        words = [*self._site.bounds("auto"), *Places(nodes=int(asked.nodes or 0) or None).words]
         jobs = jobs_needed(options, needs["seconds"], None)
         return submit(Order(needs["name"], text, needs["ranks"], options, words, jobs=jobs), self._site.store)
 

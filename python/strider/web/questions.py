@@ -95,11 +95,13 @@ def _job(asked: JobQuestion, site: Site) -> Json:
     Raises:
         StriderError: It has mistakes, its target is not to be measured from here, or a case needs more nodes.
     """
-    from strider.jobs import JobOptions, sized_for
+    from strider.jobs import JobOptions, reserve
+    from strider.launch.launchers import Places
 
     checked = _runnable(asked, site)
-    sized = sized_for(checked.suite, JobOptions(nodes=asked.nodes or 1), asked.nodes)
-    return {**_needs(checked), "nodes": sized.nodes, "per_node": sized.per_node}
+    reserved = reserve(checked.suite, JobOptions(), Places(nodes=asked.nodes))
+    options = reserved.options
+    return {**_needs(checked), "ranks": reserved.ranks, "nodes": options.nodes, "per_node": options.per_node}
 
 
 def _runnable(asked: SuiteText, site: Site) -> CheckedPlan:

@@ -8,17 +8,19 @@ import sys
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from strider.cli import main
 from strider.engine import Engine
 from strider.errors import StriderError
-from strider.jobs import JobOptions, Order, example, find, jobs_needed, parse_options, sized_for, submit
+from strider.jobs import JobOptions, Order, example, find, jobs_needed, parse_options, reserve, submit
 from strider.jobs.executors import COMMANDS
 from strider.jobs.record import Job, Record, folder_of
 from strider.jobs.schedulers import Seen, Slurm
 from strider.launch.folder import this_process
+from strider.launch.launchers import Places
 from strider.launch.resume import CLAIM, is_held
 from strider.launch.rundir import RunDirectory
 from strider.processes import start_ticks
@@ -305,9 +307,12 @@ per_node = 2
 """
 
 
-def sized(engine: Engine, nodes: int | None = None, **typed: str | int) -> JobOptions:
-    suite = build(parse(NODES, "s.toml"), engine.description, Changes())
-    return sized_for(suite, parse_options(nodes=nodes or 1, **typed), nodes)
+def sized(
+    engine: Engine, nodes: int | None = None, per_node: int | None = None, executor: str = "slurm"
+) -> JobOptions:
+    changes = Changes(nodes=nodes, per_node=per_node)
+    suite = build(parse(NODES, "s.toml"), engine.description, changes)
+    return reserve(suite, parse_options(executor=executor), Places(nodes=nodes, per_node=per_node)).options
 
 
 def test_a_job_has_the_nodes_that_its_cases_need(engine: Engine) -> None:
@@ -333,7 +338,7 @@ def test_a_job_has_the_nodes_that_its_cases_need(engine: Engine) -> None:
     ],
 )
 def test_a_job_that_is_too_small_for_a_case_is_refused(
-    engine: Engine, nodes: int | None, typed: dict[str, str | int], message: str
+    engine: Engine, nodes: int | None, typed: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(StriderError) as error:
         sized(engine, nodes, **typed)
@@ -370,5 +375,3 @@ def test_submit_passes_the_binding_to_the_run(
     assert "--bind core --launcher srun" in capfd.readouterr().out
     assert main([*words, "--bind", "socket"]) == 2
     assert "--bind: socket is no binding: choose none, core or numa" in capfd.readouterr().err
-    assert main(["submit", "--resume", "latest", "--bind", "core"]) == 2
-    assert "leave out --bind" in capfd.readouterr().err

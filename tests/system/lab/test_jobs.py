@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,6 +110,53 @@ def test_a_job_is_submitted_and_followed_to_its_result(cluster: Cluster) -> None
     assert not list(cluster.store.glob(".batch/*/output-2"))
 
 
+SWEEP = """
+[suite]
+name = "places"
+[[case]]
+interface = "posix"
+pattern = "segmented"
+operations = ["write"]
+block = "64KiB"
+transfer = "64KiB"
+repetitions = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("keys", "options"),
+    [
+        ("clients = 2", ["-N", "4", "--per-node", "2"]),
+        ("clients = 1", ["-n", "1,2,8", "--nodes", "4", "--per-node", "2"]),
+        ("nodes = [1, 2, 4]\nper_node = 2", []),
+        ("nodes = [1, 2]\nper_node = 2", ["-N", "4"]),
+        ("clients = 6", ["-N", "3"]),
+        ("clients = 6", ["--per-node", "2"]),
+    ],
+)
+def test_the_ranks_of_a_job_are_on_the_nodes_that_the_plan_shows(
+    cluster: Cluster, keys: str, options: list[str]
+) -> None:
+    file = cluster.folder / "places.toml"
+    file.write_text(f"{SWEEP}{keys}\n")
+    words = [str(file), "--target", str(cluster.target), *options]
+    plan = cluster.call(*strider_command("plan", *words, "--launcher", "srun", "--seats", "--json"))
+    said = cluster.strider("submit", *words, "--executor", "slurm", "--time", "5m")
+    run = cluster.store / said.split("run ")[1].split()[0]
+    cluster.strider("watch", run.name, "-q")
+    (started,) = events_of(run, "run")
+    samples = {event["case"]: event for event in events_of(run, "sample")}
+    for shown in json.loads(plan):
+        ranks = [len(node["ranks"]) for node in shown["nodes"]]
+        found = samples[shown["case"]]
+        assert (found["clients"], found["nodes"]) == (sum(ranks), len(ranks)), shown
+        assert found["ranks_per_node_max"] == max(ranks)
+    (script,) = cluster.store.glob(".batch/*/job-1.sh")
+    reserved = dict(re.findall("#SBATCH --(nodes|ntasks|ntasks-per-node)=([0-9]+)", script.read_text()))
+    counts = [node["ranks"] for node in started["nodes"]]
+    assert (int(reserved["nodes"]), int(reserved["ntasks"])) == (len(counts), sum(counts))
+
+
 def test_a_run_cut_by_a_kill_and_by_its_time_equals_an_uninterrupted_one(cluster: Cluster) -> None:
     """The first job is killed with all its processes, the second ends by its time limit."""
     # A job has 6 s, 3 repetitions at most: two cannot complete the run, however fast the machine is.
@@ -149,7 +197,8 @@ def test_an_edited_script_is_submitted_as_it_is(cluster: Cluster) -> None:
     file, script = cluster.folder / "batch.toml", cluster.folder / "job.sh"
     file.write_text(SUITE.format(repetitions=2))
     text = cluster.strider("submit", str(file), *options, "--show")
-    script.write_text(text.replace("#SBATCH --nodes=2", "#SBATCH --nodes=4\n#SBATCH --comment=mine"))
+    text = text.replace("#SBATCH --nodes=2", "#SBATCH --nodes=4\n#SBATCH --comment=mine")
+    script.write_text(text.replace(" --nodes 2 ", " --nodes 4 "))
     run = cluster.submit(2, "--time", "5m", "--script", str(script))
     cluster.strider("watch", run.name, "-q")
     assert len(events_of(run, "run")[0]["nodes"]) == 4

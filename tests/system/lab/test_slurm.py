@@ -174,12 +174,16 @@ def test_the_next_server_and_the_command_line_find_a_job_of_the_page(
     assert not list(second.allowed.iterdir())
 
 
+def wide_suite(folder: Path, clients: int) -> str:
+    return long_suite(folder).replace("clients = 2", f"clients = {clients}")
+
+
 def test_a_job_that_waits_is_cancelled(server: Server, slurm: Record) -> None:
     """More nodes than are free: it waits for those of the first one."""
-    first = submit(server, long_suite(server.allowed), nodes=str(NODES))
+    first = submit(server, wide_suite(server.allowed, NODES), nodes=str(NODES))
     server.started(first)
     # Whole nodes, so that there is no room beside the first one.
-    name, waiting = "late", long_suite(server.allowed).replace("clients = 2", f"clients = {4 * NODES}")
+    name, waiting = "late", wide_suite(server.allowed, 4 * NODES)
     second = submit(server, waiting.replace('"long"', f'"{name}"'), nodes=str(NODES))
     assert server.job(second, "waiting")["run"] == ""
     # Slurm names the reason after its first attempt to start the job.

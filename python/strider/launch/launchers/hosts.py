@@ -169,6 +169,12 @@ class Places:
         each, more = divmod(ranks, len(named))
         return [each + 1] * more + [each] * (len(named) - more)
 
+    @property
+    def words(self) -> list[str]:
+        """The options that give these nodes, ranks on each and binding."""
+        options = {"--nodes": self.nodes, "--per-node": self.per_node, "--bind": self.bind}
+        return [word for name, value in options.items() if value for word in (name, str(value))]
+
     def to_json(self) -> dict[str, Json]:
         """Returns them for `run.json`."""
         hosts: list[Json] = [{"name": host.name, "slots": host.slots} for host in self.hosts]
