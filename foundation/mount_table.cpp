@@ -40,19 +40,24 @@ bool is_below(const std::string& path, const std::string& top) {
   return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
 }
 
+Mount mount_of_line(std::string_view line) {
+  const auto words = words_of(line);
+  // number parent device root point options [optional fields] - type source options
+  std::size_t dash = 6;
+  while (dash < words.size() && words[dash] != "-") ++dash;
+  if (dash + 2 >= words.size()) return {};
+  return {unescaped(words[4]), unescaped(words[3]), unescaped(words[dash + 2]), std::string(words[dash + 1])};
+}
+
 Mount mount_in(std::string_view table, const std::string& path) {
   Mount best;
   while (!table.empty()) {
     const std::size_t end = std::min(table.find('\n'), table.size());
-    const auto words = words_of(table.substr(0, end));
+    Mount mount = mount_of_line(table.substr(0, end));
     table.remove_prefix(std::min(end + 1, table.size()));
-    // number parent device root point options [optional fields] - type source options
-    std::size_t dash = 6;
-    while (dash < words.size() && words[dash] != "-") ++dash;
-    if (dash + 2 >= words.size()) continue;
-    Mount mount{unescaped(words[4]), unescaped(words[3]), unescaped(words[dash + 2]), std::string(words[dash + 1])};
     // Of two mounts at one place, the later one is seen.
-    if (is_below(path, mount.point) && mount.point.size() >= best.point.size()) best = std::move(mount);
+    if (!mount.point.empty() && is_below(path, mount.point) && mount.point.size() >= best.point.size())
+      best = std::move(mount);
   }
   return best;
 }

@@ -12,6 +12,9 @@ struct Mount {
   std::string type;    ///< "fuse.glusterfs"
 };
 
+/// The mount that a line of a mount table describes; empty where it describes none.
+Mount mount_of_line(std::string_view line);
+
 /// The entry of a mount table (the text of /proc/self/mountinfo) that holds an absolute path without symbolic links.
 Mount mount_in(std::string_view table, const std::string& path);
 

@@ -7,6 +7,7 @@
 
 #include "foundation/clock.hpp"
 #include "foundation/units.hpp"
+#include "measure/job_limits.hpp"
 #include "measure/memory_copy.hpp"
 #include "operations/transfer.hpp"
 #include "ranks/exchange.hpp"

@@ -53,16 +53,6 @@ std::optional<std::uint64_t> last_level_cache_bytes(const std::string& root) {
   return total;
 }
 
-std::uint64_t available_memory_bytes(const std::string& root) {
-  const auto text = read_small_file(root + "/proc/meminfo");
-  if (!text) return 0;
-  for (const std::string_view line : lines_of(*text)) {
-    const std::vector<std::string_view> words = words_of(line);
-    if (words.size() >= 2 && words[0] == "MemAvailable:") return number_of(words[1]).value_or(0) * 1024;
-  }
-  return 0;
-}
-
 CopySize copy_size(std::uint32_t ranks, std::optional<std::uint64_t> cache_bytes, std::uint64_t available_bytes) {
   const std::uint64_t cache = cache_bytes.value_or(usual_cache);
   std::uint64_t of_node = std::clamp(4 * cache, least_of_node, most_of_node);

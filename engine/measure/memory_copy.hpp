@@ -9,8 +9,6 @@ namespace strider {
 
 /// Bytes of all last-level caches of this node together, from sysfs below `root`; nothing where it does not say.
 std::optional<std::uint64_t> last_level_cache_bytes(const std::string& root = "");
-/// Memory that programs could still get, as /proc/meminfo has it; 0 where it does not say.
-std::uint64_t available_memory_bytes(const std::string& root = "");
 
 /// How large the two buffers of each rank are for a copy that caches cannot serve, with `ranks` ranks of the node at
 /// work.

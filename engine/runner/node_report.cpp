@@ -15,8 +15,9 @@
 #include <thread>
 
 #include "foundation/json_text.hpp"
-#include "measure/memory_copy.hpp"
+#include "measure/job_limits.hpp"
 #include "ranks/nodes.hpp"
+#include "ranks/processors.hpp"
 
 namespace strider {
 namespace {
@@ -96,7 +97,8 @@ void report_node(const NodeQuestion& question, std::ostream& out) {
        << ", \"time_ns\": " << std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()
        << ", \"memory_available_bytes\": " << available_memory_bytes()
        << ", \"boot\": " << json_text(first_line("/proc/sys/kernel/random/boot_id"))
-       << ", \"cpus\": " << ::sysconf(_SC_NPROCESSORS_ONLN) << ", \"target\": {\"reason\": " << json_text(reason)
+       << ", \"cpus\": " << usable_processors(find_processors().allowed)
+       << ", \"target\": {\"reason\": " << json_text(reason)
        << ", \"free_bytes\": " << std::uint64_t{space.f_bavail} * space.f_frsize
        << ", \"free_inodes\": " << (space.f_files == 0 ? -1 : static_cast<std::int64_t>(space.f_favail))
        << ", \"file_system_id\": " << space.f_fsid << "}, \"folder\": " << (has_folder ? "true" : "false") << "}\n";

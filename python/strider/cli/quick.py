@@ -164,7 +164,9 @@ def clients_here() -> int:
     MPI ranks spin while they wait. More ranks than processors would measure their contention for the CPU and
     not the directory.
     """
-    return min(MOST_CLIENTS, max(2, len(os.sched_getaffinity(0))))
+    from strider.launch.job_limits import processors
+
+    return min(MOST_CLIENTS, max(2, processors()))
 
 
 def budget_seconds(budget: str, least_s: float) -> float:

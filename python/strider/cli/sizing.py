@@ -75,7 +75,7 @@ def without_probe(suite: "Suite", engine: "Engine") -> Sized:
     Raises:
         StriderError: The suite is invalid.
     """
-    from strider.launch.machine import memory
+    from strider.launch.job_limits import memory
     from strider.suite import sizes as chosen
 
     checked, known = chosen.without_probe(suite, engine, chosen.Node(memory().total_bytes))
@@ -86,7 +86,7 @@ def _chosen(suite: "Suite", engine: "Engine", options: RunOptions, is_one_node: 
     """Returns the sizes that are open; the target is probed once for each number of clients with `auto`."""
     from strider.cli.probing import rates_for
     from strider.launch import check_target
-    from strider.launch.machine import memory
+    from strider.launch.job_limits import memory
     from strider.suite.sizes import Node, choose
 
     @cache
@@ -101,7 +101,8 @@ def _chosen(suite: "Suite", engine: "Engine", options: RunOptions, is_one_node: 
 def _free_bytes(target: Path) -> int:
     """Returns the bytes that test files may have: at most the free memory if they are in memory."""
     from strider.launch import check_target
-    from strider.launch.machine import memory, mount_of, space_of
+    from strider.launch.job_limits import memory
+    from strider.launch.machine import mount_of, space_of
     from strider.launch.preflight import SPARE_BYTES
     from strider.quick.look import kind_of
 

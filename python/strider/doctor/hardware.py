@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from strider.doctor.diagnosis import Diagnosis
-from strider.launch.machine import cores, cpu_model, memory
+from strider.launch.job_limits import memory, processors
+from strider.launch.machine import cpu_model
 from strider.units import format_bytes_rounded
 
 CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
@@ -14,7 +15,7 @@ FAST_CLOCKS = ("tsc", "arch_sys_counter", "timebase", "kvm-clock")
 
 def check_hardware() -> Iterator[Diagnosis]:
     """Checks processor, memory and timer."""
-    yield Diagnosis("processor", "works", f"{cpu_model()}, {cores()} usable cores")
+    yield Diagnosis("processor", "works", f"{cpu_model()}, {processors()} usable cores")
     ram = memory()
     available = format_bytes_rounded(ram.available_bytes)
     yield Diagnosis("memory", "works", f"{format_bytes_rounded(ram.total_bytes)}, {available} available")

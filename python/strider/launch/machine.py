@@ -8,14 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from strider.engine import Json
-
-
-@dataclass(frozen=True)
-class Memory:
-    """Memory of this machine, or of its container."""
-
-    total_bytes: int
-    available_bytes: int
+from strider.launch.job_limits import memory, processors
+from strider.launch.kernel_files import text_of, unescaped
 
 
 @dataclass(frozen=True)
@@ -45,31 +39,19 @@ class Space:
     block_bytes: int
 
 
-def memory() -> Memory:
-    """Returns total and available memory."""
-    found = dict(re.findall(r"^(\w+):\s+(\d+) kB", _text("/proc/meminfo"), re.MULTILINE))
-    total = int(found.get("MemTotal", 0)) * 1024
-    available = int(found.get("MemAvailable", 0)) * 1024
-    limit = _text("/sys/fs/cgroup/memory.max").strip()
-    if limit.isdigit() and int(limit) < total:
-        used = _text("/sys/fs/cgroup/memory.current").strip()
-        return Memory(int(limit), min(available, int(limit) - int(used or 0)))
-    return Memory(total, available)
-
-
 def mount_of(path: Path) -> Mount | None:
     """Returns the file system of a path; None if unknown."""
     resolved = path.resolve()
     above = {str(parent) for parent in (resolved, *resolved.parents)}
     best: Mount | None = None
-    for line in _text("/proc/self/mountinfo").splitlines():
+    for line in text_of("/proc/self/mountinfo").splitlines():
         before, _, after = line.partition(" - ")
         fields, (kind, source, super_options) = before.split(), [*after.split(" "), "", "", ""][:3]
-        point = _unescape(fields[4])
+        point = unescaped(fields[4])
         # Of several mounts on one mount point, the last one is active.
         if point in above and (best is None or len(point) >= len(best.point)):
             options = dict.fromkeys([*fields[5].split(","), *super_options.split(",")])
-            best = Mount(point, kind, _unescape(source), ",".join(filter(None, options)))
+            best = Mount(point, kind, unescaped(source), ",".join(filter(None, options)))
     return best
 
 
@@ -85,13 +67,8 @@ def space_of(path: Path) -> Space:
 
 def cpu_model() -> str:
     """Returns the processor model."""
-    match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", _text("/proc/cpuinfo"), re.MULTILINE)
+    match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text_of("/proc/cpuinfo"), re.MULTILINE)
     return match[1].strip() if match else platform.machine()
-
-
-def cores() -> int:
-    """Returns the number of cores available to this process."""
-    return len(os.sched_getaffinity(0))
 
 
 def environment(target: Path) -> dict[str, Json]:
@@ -104,7 +81,7 @@ def environment(target: Path) -> dict[str, Json]:
         "system": _distribution(),
         "kernel": f"{platform.system()} {platform.release()}",
         "cpu": cpu_model(),
-        "cores": cores(),
+        "cores": processors(),
         "memory_bytes": ram.total_bytes,
         "memory_available_bytes": ram.available_bytes,
         "target": {
@@ -124,17 +101,5 @@ def environment(target: Path) -> dict[str, Json]:
 def _distribution() -> str:
     try:
         return platform.freedesktop_os_release().get("PRETTY_NAME", "")
-    except OSError:
-        return ""
-
-
-def _unescape(text: str) -> str:
-    """Decodes the octal escapes of the kernel's mount table."""
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
-
-
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""

@@ -9,9 +9,10 @@ from typing import Literal
 from strider.datasets import keeping
 from strider.engine import CheckedCase, Description
 from strider.errors import StriderError
+from strider.launch.job_limits import Memory, memory
 from strider.launch.launchers import Launcher
 from strider.launch.launchers.allocation import allocation
-from strider.launch.machine import Memory, Space, memory, space_of
+from strider.launch.machine import Space, space_of
 from strider.launch.nodes import Room
 from strider.listio import MOUNT
 from strider.metadata import MAKING

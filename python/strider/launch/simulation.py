@@ -1,6 +1,5 @@
 """Runs a plan with simulated ranks, without I/O: what many ranks cost in the engine, store and report."""
 
-import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +9,7 @@ from strider.errors import StriderError
 from strider.launch import rundir
 from strider.launch.confinement import Confinement, guard
 from strider.launch.display import Display, Expendable
+from strider.launch.job_limits import processors
 from strider.launch.launchers import Launcher
 from strider.launch.process import Interruptions, start
 from strider.launch.rank_rows import rank_rows
@@ -110,7 +110,7 @@ def _nothing_to_note(text: str) -> None:
 
 def _processes_for(plan: Plan) -> int:
     """Returns how many processes stand for the ranks; each of them has at least one rank of each case."""
-    return min(_MOST_PROCESSES, os.cpu_count() or 1, *(case.clients for case in plan.cases))
+    return min(_MOST_PROCESSES, processors(), *(case.clients for case in plan.cases))
 
 
 def _program(engine: Engine, directory: RunDirectory, ranks: int) -> list[str]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from strider.launch.machine import cores, memory, mount_of, space_of
+from strider.launch.job_limits import memory, processors
+from strider.launch.machine import mount_of, space_of
 from strider.statistics.exceeding import is_in_memory, is_networked
 
 Kind = Literal["local", "memory", "network", "fuse"]
@@ -83,7 +84,7 @@ def look(target: Path, interface: str = POSIX) -> Place:
         free_bytes=space.free_bytes,
         free_files=space.free_files,
         is_direct=is_posix and can_write_directly(target),
-        cores=cores(),
+        cores=processors(),
         memory_bytes=ram.total_bytes,
         available_bytes=ram.available_bytes,
         interface=interface,

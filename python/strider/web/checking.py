@@ -10,7 +10,7 @@ from pathlib import Path
 from strider.datasets import bind
 from strider.engine import Json
 from strider.errors import StriderError
-from strider.launch.machine import memory
+from strider.launch.job_limits import memory
 from strider.suite import Changes, CheckedPlan, check
 from strider.suite.changes import selection
 from strider.suite.document import Document, parse

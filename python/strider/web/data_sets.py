@@ -12,6 +12,7 @@ from strider.datasets import is_name, state_now
 from strider.engine import Json
 from strider.errors import StriderError
 from strider.launch import check_target, open_target
+from strider.launch.job_limits import processors
 from strider.store.data_sets import KEY, SetOfRun, sets_of
 from strider.store.load import load, load_info, load_plan
 from strider.store.starts import spans
@@ -87,7 +88,7 @@ def readers_of(directory: str, name: str, site: Site) -> int:
     if marker is None:
         raise StriderError(f"{target} has no data set {name}")
     writers = int(marker.case.get("clients") or 1)
-    return min(MOST_READERS, os.cpu_count() or 1) if marker.is_dense else writers
+    return min(MOST_READERS, processors()) if marker.is_dense else writers
 
 
 @contextmanager

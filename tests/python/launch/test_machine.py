@@ -18,7 +18,7 @@ MOUNTS = """\
 @pytest.fixture
 def mounts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine with the mounts above."""
-    monkeypatch.setattr(machine, "_text", lambda path: MOUNTS if path == "/proc/self/mountinfo" else "")
+    monkeypatch.setattr(machine, "text_of", lambda path: MOUNTS if path == "/proc/self/mountinfo" else "")
 
 
 @pytest.mark.parametrize(
@@ -45,34 +45,16 @@ def test_options_of_mount_and_file_system_are_reported_once(mounts: None) -> Non
 
 
 def test_a_system_that_reports_nothing_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "_text", lambda path: "")
+    monkeypatch.setattr(machine, "text_of", lambda path: "")
     assert machine.mount_of(Path("/")) is None
-    assert machine.memory().total_bytes == 0
     assert machine.cpu_model()
-
-
-@pytest.mark.parametrize(
-    ("limit", "total"), [("max", 8 << 30), (str(2 << 30), 2 << 30), (str(1 << 60), 8 << 30)]
-)
-def test_a_container_has_the_memory_that_it_may_use(
-    monkeypatch: pytest.MonkeyPatch, limit: str, total: int
-) -> None:
-    texts = {
-        "/proc/meminfo": f"MemTotal: {8 << 20} kB\nMemAvailable: {6 << 20} kB\n",
-        "/sys/fs/cgroup/memory.max": f"{limit}\n",
-        "/sys/fs/cgroup/memory.current": f"{1 << 30}\n",
-    }
-    monkeypatch.setattr(machine, "_text", lambda path: texts.get(path, ""))
-    found = machine.memory()
-    assert found.total_bytes == total
-    assert found.available_bytes == (1 << 30 if total == 2 << 30 else 6 << 30)
 
 
 def test_the_environment_names_the_target(tmp_path: Path) -> None:
     told = machine.environment(tmp_path)
     assert told["target"]["path"] == str(tmp_path)
     assert 0 < told["target"]["free_bytes"] <= told["target"]["total_bytes"]
-    assert told["cores"] == len(os.sched_getaffinity(0))
+    assert told["cores"] <= len(os.sched_getaffinity(0))
 
 
 @pytest.mark.parametrize(("files", "available", "free_files"), [(1000, 7, 7), (0, 0, None), (5, -1, None)])

@@ -10,8 +10,9 @@ from rich.console import Console
 from strider.engine import Check, Description, Json
 from strider.launch import preflight as module
 from strider.launch.display import Lines, LiveTable, case_title
+from strider.launch.job_limits import Memory
 from strider.launch.launchers import Launcher
-from strider.launch.machine import Memory, Space
+from strider.launch.machine import Space
 from strider.launch.messages import message
 from strider.launch.preflight import preflight
 from strider.launch.state import RunState

@@ -9,8 +9,9 @@ import pytest
 from strider.engine import Description
 from strider.errors import ExitCode, StriderError
 from strider.launch import preflight as module
+from strider.launch.job_limits import Memory
 from strider.launch.launchers import Launcher
-from strider.launch.machine import Memory, Space
+from strider.launch.machine import Space
 from strider.launch.preflight import Finding, check_target, preflight, raise_errors
 from strider.suite import CheckedPlan
 from strider.units import GIB, MIB
