@@ -50,6 +50,16 @@ PartitionOption = Annotated[
 AccountOption = Annotated[
     str, typer.Option("--account", "-A", metavar="NAME", help="Account or project that pays.")
 ]
+QosOption = Annotated[str, typer.Option("--qos", metavar="NAME", help="Quality of service of Slurm.")]
+ConstraintOption = Annotated[
+    str,
+    typer.Option(
+        "--constraint", "-C", metavar="FEATURES", help="Features that the nodes must have, on Slurm."
+    ),
+]
+ReservationOption = Annotated[
+    str, typer.Option("--reservation", metavar="NAME", help="Reservation whose nodes the job uses.")
+]
 ExecutorOption = Annotated[
     str,
     typer.Option(
@@ -112,6 +122,9 @@ def submit(
     time: TimeOption = "",
     partition: PartitionOption = "",
     account: AccountOption = "",
+    qos: QosOption = "",
+    constraint: ConstraintOption = "",
+    reservation: ReservationOption = "",
     executor: ExecutorOption = "",
     jobs: JobsOption = None,
     margin: MarginOption = "",
@@ -128,13 +141,24 @@ def submit(
     job measures what fits, and the next one resumes the run.
     """
     from strider.cli.running import RunOptions
+    from strider.jobs import parse_options
     from strider.jobs import submit as submit_order
+    from strider.jobs.executors import found
     from strider.launch.launchers import places_of
     from strider.listing.names import store_of
 
     place = store_of(store).absolute()
     places = places_of(nodes=nodes, per_node=per_node, bind=bind)
-    options = _options(executor, time, margin, partition, account)
+    options = parse_options(
+        executor=executor or found(),
+        time=time,
+        margin=margin,
+        partition=partition,
+        account=account,
+        qos=qos,
+        constraint=constraint,
+        reservation=reservation,
+    )
     if resume:
         _refuse_beside_resume(suite=suite, target=target, clients=clients, set=settings, launcher=launcher)
         order = _continuation(resume, place, options, jobs, places)
@@ -161,19 +185,6 @@ def submit(
     if count > 1:
         echo(f"{count} jobs resume one another; those not needed are withdrawn at the end")
     echo(f"follow it: strider watch {job.id}; end it: strider cancel {job.id}")
-
-
-def _options(executor: str, time: str, margin: str, partition: str, account: str) -> "JobOptions":
-    from strider.jobs import parse_options
-    from strider.jobs.executors import found
-
-    return parse_options(
-        executor=executor or found(),
-        time=time,
-        margin=margin,
-        partition=partition,
-        account=account,
-    )
 
 
 def _order(suite: str, asked: "RunOptions", options: "JobOptions", jobs: int | None) -> "Order":

@@ -1,6 +1,7 @@
 """Executors by their names for `--executor`."""
 
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 from psij import Job as PsijJob
@@ -91,6 +92,10 @@ class _Still(BatchSchedulerExecutor):
 
 class _Slurm(_Still, SlurmJobExecutor):
     _NAME_ = "slurm"
+
+    def get_status_command(self, native_ids: Collection[str]) -> list[str]:
+        """The command with wide columns: by default Slurm cuts each after 20 characters."""
+        return ["squeue", "-O", "JobArrayID:64,StateCompact:16,Reason:256", "-t", "all", "--me"]
 
 
 class _Pbs(_Still, PBSJobExecutor):

@@ -25,8 +25,12 @@ _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _UNIT_TIME = re.compile(r"([0-9]{1,6})(s|m|min|h|d)")
 _CLOCK_TIME = re.compile(r"(?:([0-9]{1,4})-)?([0-9]{1,4}):([0-9]{2})(?::([0-9]{2}))?")
 
+_SLURM_ONLY = ("qos", "constraint")
+"""Options that PSI/J passes on to Slurm alone."""
 Word = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._+-]{0,63})?$")]
 """A name of the site, such as a partition: no space, no quote, no option."""
+Features = Annotated[str, Field(pattern=r"^([A-Za-z0-9(\[][A-Za-z0-9._+,&|*:()\[\]-]{0,255})?$")]
+"""Features of nodes as Slurm combines them, such as `haswell|[rack1*2&rack2*2]`: no space, no quote."""
 
 
 class JobOptions(BaseModel):
@@ -40,6 +44,9 @@ class JobOptions(BaseModel):
         margin_s: Part of it that is not for measuring; 0 for the default.
         partition: Partition or queue; empty for the default.
         account: Account or project; empty for the default.
+        qos: Quality of service of Slurm; empty for the default.
+        constraint: Features of nodes of Slurm; empty for none.
+        reservation: Reservation; empty for none.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -51,6 +58,9 @@ class JobOptions(BaseModel):
     margin_s: float = 0.0
     partition: Word = ""
     account: Word = ""
+    qos: Word = ""
+    constraint: Features = ""
+    reservation: Word = ""
 
     @field_validator("executor")
     @classmethod
@@ -103,13 +113,17 @@ def parse_options(**typed: str | int) -> JobOptions:
         )
     if margin_s and margin_s >= time_s:
         raise StriderError("--margin must be shorter than --time")
+    executor = str(typed.get("executor", "slurm"))
+    for name in _SLURM_ONLY:
+        if typed.get(name) and executor != "slurm":
+            raise StriderError(f"--{name} is an option of Slurm: leave it out with --executor {executor}")
     try:
         return JobOptions.model_validate({**typed, "time_s": time_s, "margin_s": margin_s})
     except ValidationError as error:
         first = error.errors()[0]
         option = str(first["loc"][0]).replace("_", "-")
         why = (
-            "use letters, digits and . _ + -, at most 64"
+            f"use letters, digits and {'. _ + - , & | * : ( ) [ ]' if option == 'constraint' else '. _ + -'}"
             if first["type"] == "string_pattern_mismatch"
             else first["msg"].removeprefix("Value error, ")
         )

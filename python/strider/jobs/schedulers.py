@@ -22,14 +22,22 @@ from strider.errors import ExitCode, StriderError
 COMMAND_LIMIT_S = 30.0
 _KNOWN_REASON = "NonZeroExitCode"
 
+_CONSTRAINT = re.compile(r"""^(#SBATCH --constraint=")'([^'"\n]*)'(")$""", re.MULTILINE)
+_SMALLER = "lower --nodes or --per-node, or choose another --partition"
 _SLURM_REFUSALS = {
-    "account": "choose one that sacctmgr show associations lists, with --account",
-    "partition": "choose one that sinfo lists, with --partition",
-    "time limit": "lower --time, or choose another --partition",
-    "node": "lower --nodes or --per-node, or choose another --partition",
-    "processors": "lower --nodes or --per-node, or choose another --partition",
+    r"\bqos policy": "lower --nodes, --per-node or --time, wait for the end of other jobs, or choose another "
+    "--qos",
+    r"\bqos\b": "choose one that sacctmgr show qos lists, with --qos",
+    r"\breservation\b": "choose one that scontrol show reservation lists, with --reservation",
+    r"\bfeature\b": "choose features that sinfo --format=%f lists, with --constraint",
+    r"\baccount\b": "choose one that sacctmgr show associations lists, with --account",
+    r"\binvalid partition\b": "choose one that sinfo lists, with --partition",
+    r"\btime limit\b": "lower --time, or choose another --partition",
+    r"\bpartition\b": "choose another one that sinfo lists, with --partition",
+    r"\bnodes?\b": _SMALLER,
+    r"\bprocessors\b": _SMALLER,
 }
-"""Remedies by words of a refusal, in lower case; the first one holds."""
+"""Remedies by patterns of a refusal, in lower case; the first one holds."""
 _SLURM_REASONS = {
     "Dependency": "the job before it has not ended",
     "Priority": "jobs of higher priority wait",
@@ -42,7 +50,9 @@ _SLURM_REASONS = {
     "JobHeldAdmin": "held by an administrator",
     "InvalidAccount": "cancel it, and submit with another --account",
 }
-"""Meanings of reasons for waiting, as `squeue` abbreviates them to 20 characters."""
+"""Meanings of reasons for waiting."""
+_SLURM_LIMITS = {"QOS": "a limit of the QOS", "Assoc": "a limit of the account"}
+"""Meanings of reasons for waiting by their beginnings."""
 
 _CLUSTERS = {
     "slurm": (
@@ -180,8 +190,12 @@ class Batch:
 class Slurm(Batch):
     """Slurm: its answer has the reasons for waiting, and jobs of other kinds."""
 
+    def script(self, job: PsijJob) -> str:
+        """The script as PSI/J renders it, without the shell's quotes that it adds between its own."""
+        return _CONSTRAINT.sub(r"\1\2\3", super().script(job))
+
     def _remedy(self, said: str) -> str:
-        found = (remedy for words, remedy in _SLURM_REFUSALS.items() if words in said.lower())
+        found = (remedy for words, remedy in _SLURM_REFUSALS.items() if re.search(words, said.lower()))
         return next(found, "")
 
     def _answer(self, output: str, numbers: list[str]) -> tuple[str, dict[str, str]]:
@@ -196,7 +210,8 @@ class Slurm(Batch):
 
 def _explained(reason: str) -> str:
     """Returns a reason of Slurm with its meaning, and with a remedy where the job would wait for ever."""
-    meaning = _SLURM_REASONS.get(reason)
+    limits = (meaning for begin, meaning in _SLURM_LIMITS.items() if reason.startswith(begin))
+    meaning = _SLURM_REASONS.get(reason) or next(limits, "")
     return f"{reason} ({meaning})" if meaning else reason
 
 

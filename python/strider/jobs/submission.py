@@ -250,6 +250,7 @@ def _described(order: Order, job: Job, number: int, earlier: Sequence[str]) -> "
     attributes = JobAttributes(
         queue_name=options.partition or None,
         account=options.account or None,
+        reservation_id=options.reservation or None,
         custom_attributes=_further(order, earlier),
     )
     if options.time_s:
@@ -291,11 +292,12 @@ def _further(order: Order, earlier: Sequence[str]) -> dict[str, object]:
 
     A part waits for the end of the one before, however that comes.
     """
-    name = f"strider-{order.suite}"
+    options, name = order.options, f"strider-{order.suite}"
     last = f"afterany:{earlier[-1]}" if earlier else ""
-    match order.options.executor:
+    match options.executor:
         case "slurm":
-            return {"slurm.job-name": name, **({"slurm.dependency": last} if last else {})}
+            more = {"dependency": last, "qos": options.qos, "constraint": options.constraint}
+            return {"slurm.job-name": name, **{f"slurm.{key}": word for key, word in more.items() if word}}
         case "pbs":
             return {"pbs.N": name, **({"pbs.W": f"depend={last}"} if last else {})}
         case "lsf":

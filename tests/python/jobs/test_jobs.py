@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import asdict, replace
@@ -74,6 +75,11 @@ def test_a_time_is_read_as_schedulers_write_it(text: str, seconds: float) -> Non
         ({"partition": "-x"}, "--partition"),
         ({"account": "$(id)"}, "--account"),
         ({"account": "x\n#SBATCH --wrap=id"}, "--account"),
+        ({"qos": "x y"}, "--qos"),
+        ({"qos": "high", "executor": "pbs"}, "--qos is an option of Slurm"),
+        ({"constraint": "a\n#SBATCH --wrap=id"}, "--constraint"),
+        ({"constraint": 'a"'}, "--constraint"),
+        ({"reservation": "-x"}, "--reservation"),
         ({"time": "1;id"}, "--time"),
         ({"time": "10s"}, "--time"),
         ({"nodes": 0}, "--nodes"),
@@ -130,6 +136,13 @@ def test_the_script_is_the_one_of_psij(
     assert not (tmp_path / "store").exists()
 
 
+def test_qos_features_and_a_reservation_reach_slurm(commands: Path, tmp_path: Path) -> None:
+    options = parse_options(qos="high", constraint="[rack1*2&rack2*2]|ssd", reservation="maint", nodes=4)
+    text = example(order(options), tmp_path / "store", tmp_path / "psij")
+    for line in ('qos="high"', 'constraint="[rack1*2&rack2*2]|ssd"', 'reservation="maint"'):
+        assert f"#SBATCH --{line}\n" in text
+
+
 def test_a_refused_job_leaves_nothing(commands: Path, tmp_path: Path) -> None:
     with pytest.raises(StriderError, match="not submitted: refused"):
         submit(order(parse_options(nodes=4)), tmp_path / "store")
@@ -142,11 +155,20 @@ def test_a_refused_job_leaves_nothing(commands: Path, tmp_path: Path) -> None:
         ("Invalid partition name specified", "--partition"),
         ("Invalid account or account/partition combination specified", "--account"),
         ("Requested time limit is invalid (missing or exceeds some limit)", "--time"),
+        ("Requested partition configuration not available now", "choose another one that sinfo lists"),
         ("Node count specification invalid", "--nodes"),
+        (
+            "Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size "
+            "and/or time limits)",
+            "lower --nodes, --per-node or --time, wait for the end of other jobs, or choose another --qos",
+        ),
+        ("Invalid qos specification", "--qos"),
+        ("Requested reservation is invalid", "--reservation"),
+        ("Invalid feature specification", "--constraint"),
     ],
 )
 def test_a_refusal_names_the_option_to_change(commands: Path, tmp_path: Path, said: str, remedy: str) -> None:
-    (commands / "sbatch").write_text(f"#!/bin/sh\necho 'sbatch: error: {said}' >&2\nexit 1\n")
+    (commands / "sbatch").write_text(f"#!/bin/sh\necho {shlex.quote(f'sbatch: error: {said}')} >&2\nexit 1\n")
     with pytest.raises(StriderError, match=f"{re.escape(said)}: .*{remedy}"):
         submit(order(parse_options(nodes=4)), tmp_path / "store")
 
@@ -175,6 +197,21 @@ def test_the_state_of_a_job_does_not_depend_on_those_of_others(commands: Path, t
     }
     assert cluster.look(["12"])["12"].reason.startswith("PartitionTimeLimit (the partition allows less time")
     assert cluster.look(["8"])["8"].state == "unknown"
+
+
+def test_reasons_of_slurm_are_whole(commands: Path, tmp_path: Path) -> None:
+    """By default `squeue` cuts a column after 20 characters."""
+    reason = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"
+    (commands / "squeue").write_text(
+        "#!/bin/sh\nwidth=20\ncase $* in *Reason:256*) width=256;; esac\n"
+        f"printf '%-20s%-20s%s\\n' JOBID ST REASON\nprintf '%-20s%-20s%.*s\\n' 7 PD $width '{reason}'\n"
+        "printf '%-20s%-20s%.*s\\n' 8 PD $width QOSMaxNodePerUserLimit\n"
+    )
+    from strider.jobs.executors import scheduler
+
+    found = scheduler("slurm", tmp_path).look(["7", "8"])
+    assert found["7"].reason == reason
+    assert found["8"].reason == "QOSMaxNodePerUserLimit (a limit of the QOS)"
 
 
 def test_a_job_is_found_by_each_of_its_names(tmp_path: Path) -> None:
