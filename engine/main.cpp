@@ -35,7 +35,7 @@ constexpr const char* usage =
     "           [--per-rank FILE] [--identity OWNER:INODE:DEVICE:HOST=DIR]...\n"
     "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all]\n"
     "           [--until signal|input-closes] [--root DIR]\n"
-    "       strider-engine node --target DIR [--folder DIR]\n";
+    "       strider-engine node --target DIR [--folder DIR] [--interface NAME]... [--file PATH]...\n";
 
 enum ExitCode { done = 0, with_errors = 1, bad_input = 2, could_not_run = 3 };
 
@@ -50,7 +50,7 @@ const Names* options_of(const std::string& verb) {
       {"extents", {"case", "rank", "operation", "limit"}},
       {"items", {"case", "rank", "operation", "limit"}},
       {"observe", {"out", "interval", "for", "counters", "until", "root"}},
-      {"node", {"target", "folder"}},
+      {"node", {"target", "folder", "interface", "file"}},
       // clang-format off
       {"run", {"directory", "run", "data-seed", "events", "counters", "ceilings", "timeline", "timeline-interval",
                "earlier", "remount", "marker", "confinement", "confinement-probe", "mount", "dataset", "process",
@@ -74,8 +74,8 @@ struct Arguments {
   std::string verb;
   std::string plan;
   std::map<std::string, std::string> options;
-  std::map<std::string, std::vector<std::string>> repeated{
-      {"remount", {}}, {"mount", {}}, {"dataset", {}}, {"process", {}}, {"identity", {}}};
+  std::map<std::string, std::vector<std::string>> repeated{{"remount", {}},  {"mount", {}},     {"dataset", {}}, {"process", {}},
+                                                           {"identity", {}}, {"interface", {}}, {"file", {}}};
 
   Arguments(int count, char** words) {
     if (count > 1) verb = words[1];
@@ -300,7 +300,8 @@ int observe(const Arguments& arguments) {
 
 int node(const Arguments& arguments) {
   const auto folder = arguments.options.find("folder");
-  report_node({STRIDER_VERSION, arguments.text("target"), folder == arguments.options.end() ? "" : folder->second},
+  report_node({STRIDER_VERSION, arguments.text("target"), folder == arguments.options.end() ? "" : folder->second,
+               arguments.repeated.at("interface"), arguments.repeated.at("file")},
               std::cout);
   return done;
 }

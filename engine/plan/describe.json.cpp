@@ -146,6 +146,11 @@ Json check_of(const Case& test, const Plan& plan) {
 
 }  // namespace
 
+std::string reason_against_interface(const std::string& name) {
+  if (const Module* module = find_module(name)) return load_module(*module).problem;
+  return find_interface(name) == nullptr ? "this engine does not have it" : "";
+}
+
 void print_description(std::ostream& out, const std::string& results) {
   Json patterns = Json::array(), interfaces = Json::array(), operations = Json::array(), trees = Json::array();
   for (const PatternEntry* entry : all_patterns())

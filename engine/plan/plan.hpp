@@ -44,6 +44,9 @@ Order order_of(const Case& test, std::uint32_t rank, std::uint64_t requests);
 /// Adds to `errors` what does not fit together in a case of a plan: pattern, interface, sharing, ranks and nodes.
 void check_case(const Case& test, const Plan& plan, std::vector<PlanError>& errors);
 
+/// Why an interface does not work here, such as a library that is missing; empty if it does.
+std::string reason_against_interface(const std::string& name);
+
 /// What `describe`, `check` and `extents` print. `results`: the schema of results as JSON.
 void print_description(std::ostream& out, const std::string& results);
 void print_check(const Plan& plan, const std::vector<PlanError>& errors, std::ostream& out);

@@ -16,6 +16,7 @@
 
 #include "foundation/json_text.hpp"
 #include "measure/job_limits.hpp"
+#include "plan/plan.hpp"
 #include "ranks/nodes.hpp"
 #include "ranks/processors.hpp"
 
@@ -71,15 +72,28 @@ std::string reason_against(const std::string& target, struct statvfs& space) {
   return (space.f_flag & ST_RDONLY) != 0 ? "read-only" : "";
 }
 
-bool sees(const std::string& folder) {
+using Instant = std::chrono::steady_clock::time_point;
+
+/// Why a file cannot be read; empty if it can be before the end of the time.
+std::string reason_against_reading(const std::string& path, Instant end) {
   using namespace std::chrono_literals;
-  const std::string path = folder + "/" + marker;
-  const auto end = std::chrono::steady_clock::now() + 2s;
-  while (::access(path.c_str(), F_OK) != 0) {
-    if (std::chrono::steady_clock::now() >= end) return false;
+  while (::access(path.c_str(), R_OK) != 0) {
+    const int number = errno;
+    if (std::chrono::steady_clock::now() >= end) return error_text(number);
     std::this_thread::sleep_for(50ms);
   }
-  return true;
+  return "";
+}
+
+/// An array of what is missing, with the reason for each.
+template <typename Reason>
+std::string lacking(const std::vector<std::string>& names, const Reason& reason_of) {
+  std::string text;
+  for (const std::string& name : names)
+    if (const std::string reason = reason_of(name); !reason.empty())
+      text +=
+          (text.empty() ? "" : ", ") + ("{\"name\": " + json_text(name)) + ", \"reason\": " + json_text(reason) + "}";
+  return "[" + text + "]";
 }
 
 }  // namespace
@@ -89,7 +103,9 @@ void report_node(const NodeQuestion& question, std::ostream& out) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   struct statvfs space{};
   const std::string reason = reason_against(question.target, space);
-  const bool has_folder = !question.folder.empty() && reason.empty() && sees(question.folder);
+  const Instant end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  const bool has_folder =
+      !question.folder.empty() && reason.empty() && reason_against_reading(question.folder + "/" + marker, end).empty();
   std::ostringstream line;
   line << "{\"strider_node\": 1, \"host\": " << json_text(host_name())
        << ", \"node\": " << json_text(variable("SLURMD_NODENAME")) << ", \"rank\": " << json_text(rank_of_process())
@@ -101,7 +117,9 @@ void report_node(const NodeQuestion& question, std::ostream& out) {
        << ", \"target\": {\"reason\": " << json_text(reason)
        << ", \"free_bytes\": " << std::uint64_t{space.f_bavail} * space.f_frsize
        << ", \"free_inodes\": " << (space.f_files == 0 ? -1 : static_cast<std::int64_t>(space.f_favail))
-       << ", \"file_system_id\": " << space.f_fsid << "}, \"folder\": " << (has_folder ? "true" : "false") << "}\n";
+       << ", \"file_system_id\": " << space.f_fsid << "}, \"folder\": " << (has_folder ? "true" : "false")
+       << ", \"interfaces\": " << lacking(question.interfaces, reason_against_interface) << ", \"files\": "
+       << lacking(question.files, [end](const auto& path) { return reason_against_reading(path, end); }) << "}\n";
   out << line.str() << std::flush;
 }
 

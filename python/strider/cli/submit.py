@@ -19,7 +19,7 @@ from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
     from strider.cli.running import RunOptions
-    from strider.jobs import JobOptions, Order, Reservation
+    from strider.jobs import Job, JobOptions, Order, Reservation
     from strider.launch.launchers import Places
 
 OptionalSuite = Annotated[
@@ -178,10 +178,14 @@ def submit(
         if order.jobs > 1:
             raise StriderError("--script submits one job: raise --time, or add --jobs 1")
         order = replace(order, script=read_text(script))
-    job = submit_order(order, place, _edit if edit else None)
+    _print_submitted(submit_order(order, place, _edit if edit else None))
+
+
+def _print_submitted(job: "Job") -> None:
+    """Prints the id, the numbers and the run of a job."""
     count = len(job.record.numbers)
     numbers = ", ".join(job.record.numbers)
-    echo(f"submitted job {job.id}: {options.executor} {numbers}, run {job.record.run}")
+    echo(f"submitted job {job.id}: {job.record.options.executor} {numbers}, run {job.record.run}")
     if count > 1:
         echo(f"{count} jobs resume one another; those not needed are withdrawn at the end")
     echo(f"follow it: strider watch {job.id}; end it: strider cancel {job.id}")
@@ -231,7 +235,7 @@ def _tell(reserved: "Reservation") -> None:
     import sys
 
     if reserved.note:
-        print(f"note: {reserved.note}", file=sys.stderr)
+        echo(f"note: {reserved.note}", stream=sys.stderr)
 
 
 def _refuse_beside_resume(**typed: object) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
 from strider.launch.confinement import guard
-from strider.launch.launchers import Launcher
+from strider.launch.launchers import LAUNCHERS, Launcher
 from strider.launch.launchers.allocation import allocation
 from strider.launch.launchers.hosts import Host, Seats
 from strider.launch.process import EngineProcess
@@ -28,18 +28,34 @@ from strider.units import format_bytes_rounded
 
 DEADLINE_S = 10.0
 """Time limit in seconds for all answers; each answer extends it to at least half of it from then on."""
-ALONE_S = 3.0
-"""Time limit of each host when those that did not answer are asked one by one."""
+ALONE_S = 30.0
+"""Time limit of each host when those that did not answer are asked one by one: a login may take long."""
+LIMIT_VARIABLE = "STRIDER_NODE_TIMEOUT"
+"""Environment variable with a larger time limit in seconds for both."""
+_LOGINS = 3
+"""A start on all hosts may take so many times as long as the slowest login alone."""
 MOST_ALONE = 32
 CLOCK_S = 1.0
 """Difference of clocks in seconds that is reported."""
+_HERE_S = 60.0
+LOCAL = ("localhost", "127.0.0.1", "::1")
+"""Names of this host that mean another one elsewhere."""
 _MOST_WORDS = 300
 _MOST_LINES = 20
 _MOST_LINE_BYTES = 1 << 16
 """Of a longer line only the end counts."""
 _MOST_SHOWN = 1000
 """Of a line of the launcher, in characters."""
-_KEYS = {"node": str, "rank": str, "host": str, "folder": bool, "memory_available_bytes": int, "time_ns": int}
+_KEYS = {
+    "node": str,
+    "rank": str,
+    "host": str,
+    "folder": bool,
+    "memory_available_bytes": int,
+    "time_ns": int,
+    "interfaces": list,
+    "files": list,
+}
 """Keys of an answer beside `engine` and `build`, and their types."""
 _KEYS_OF_TARGET = {"reason": str, "free_bytes": int}
 
@@ -54,11 +70,21 @@ class Room:
         ranks: Ranks on all nodes.
         space_bytes: Free space in the target.
         memory_bytes: Available memory.
+        interfaces: Interfaces of the plan.
+        files: Files that each rank reads.
     """
 
     ranks: int
     space_bytes: int
     memory_bytes: int
+    interfaces: Sequence[str] = ()
+    files: Sequence[str] = ()
+
+    @property
+    def words(self) -> list[str]:
+        """The options of `strider-engine node` that ask for them."""
+        asked = {"--interface": self.interfaces, "--file": self.files}
+        return [word for option, values in asked.items() for value in values for word in (option, value)]
 
 
 @dataclass
@@ -94,12 +120,19 @@ def require_nodes(
     seats = _seats_of_question(launcher, room.ranks)
     if seats is None:
         return
-    program = [str(engine.path.resolve()), "node", "--target", str(target), "--folder", str(own)]
+    program = [str(engine.path.resolve()), "node", "--target", str(target), "--folder", str(own), *room.words]
     here = _here(program)
-    answers = _ask(launcher, launcher.words(seats), program, seats.ranks, DEADLINE_S, tell)
+    limit_s = _limit_s(DEADLINE_S)
+    answers = _ask(launcher, launcher.words(seats), program, seats.ranks, limit_s, tell)
+    silent, slowest_s = _silent(launcher, seats, program, answers, tell)
+    if slowest_s:
+        # All that were silent answer alone: logins may be slow, or these hosts do not reach this one.
+        limit_s += _LOGINS * slowest_s
+        answers = _ask(launcher, launcher.words(seats), program, seats.ranks, limit_s, tell)
+        silent = _unreached(launcher, seats, answers, limit_s)
     nodes = {_name(answer, seats): answer for answer in answers.nodes}
     errors = [
-        *_silent(launcher, seats, program, answers),
+        *silent,
         *(line for name, answer in nodes.items() for line in _reasons(answer, name, here, target, room)),
     ]
     if errors:
@@ -112,8 +145,8 @@ def require_nodes(
 def _seats_of_question(launcher: Launcher, ranks: int) -> Seats | None:
     """Returns the seats of the processes that answer; None if nothing is asked.
 
-    Within an allocation and without places, `srun` starts ranks on all of its nodes. Only the other launchers
-    know on which they start them: then as many processes are asked as the run has ranks.
+    Within an allocation and without places, one process answers on each of its nodes, or as many as there are
+    ranks. Only a launcher given as a command knows on which nodes it starts ranks: then all ranks are asked.
     """
     if launcher.reach == "this host":
         return None
@@ -123,7 +156,20 @@ def _seats_of_question(launcher: Launcher, ranks: int) -> Seats | None:
     if found is None or found.nodes < 2 or ranks < 2:
         return None
     nodes = min(found.nodes, ranks)
-    return Seats(nodes, nodes, 1) if launcher.is_srun else Seats(ranks)
+    takes_nodes = launcher.is_srun or launcher.name in LAUNCHERS
+    return Seats(nodes, nodes, 1) if takes_nodes else Seats(ranks)
+
+
+def _limit_s(usual_s: float) -> float:
+    """Returns the larger of a time limit and that of the environment.
+
+    Raises:
+        StriderError: The variable is no number of seconds.
+    """
+    text = os.environ.get(LIMIT_VARIABLE, "")
+    if text and not re.fullmatch(r"[0-9]{1,5}", text):
+        raise StriderError(f"{LIMIT_VARIABLE}={shortened(text)}: give a number of seconds, such as 60")
+    return max(usual_s, float(text or 0))
 
 
 def clock_notes(event: Mapping[str, Any]) -> Iterator[str]:
@@ -145,7 +191,7 @@ def _off(who: str, off_s: float, reference: str) -> str:
 def _here(program: Sequence[str]) -> dict[str, Any]:
     """Returns the answer of this host."""
     try:
-        done = subprocess.run(program, capture_output=True, text=True, check=True, timeout=DEADLINE_S)
+        done = subprocess.run(program, capture_output=True, text=True, check=True, timeout=_HERE_S)
         answer: dict[str, Any] = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise StriderError(
@@ -224,38 +270,85 @@ def _hear(line: str, answers: Answers, before: int, tell: Tell) -> bool:
     return False
 
 
-def _silent(launcher: Launcher, seats: Seats, program: Sequence[str], answers: Answers) -> list[str]:
-    """Returns a line for each host that did not answer, or one if they have no names."""
+def _silent(
+    launcher: Launcher, seats: Seats, program: Sequence[str], answers: Answers, tell: Tell
+) -> tuple[list[str], float]:
+    """Returns a line for each host that does not answer, or one if they have no names.
+
+    Returns:
+        The lines, and the longest time of a host that answers alone; 0 if there is none, or if another does
+        not answer at all.
+    """
     missing = seats.ranks - len(answers.nodes)
     if missing <= 0:
-        return []
-    if not seats.hosts:
+        return [], 0.0
+    names = _not_heard(seats, answers)
+    if not names:
         unit = "nodes" if seats.nodes else "ranks"
         return [
-            f"{missing} of {seats.ranks} {unit} do not answer within {DEADLINE_S:.0f} s "
-            f"({_words(launcher, answers)}): check the allocation, and that the engine is on all nodes"
-        ]
-    heard = {_name(answer, seats) for answer in answers.nodes}
-    names = [name for name in seats.names if name not in heard]
+            f"{missing} of {seats.ranks} {unit} do not answer within {_limit_s(DEADLINE_S):.0f} s "
+            f"({_words(launcher, answers)}): check the allocation, and that the engine is on all nodes, or "
+            f"allow more time with {LIMIT_VARIABLE}=60"
+        ], 0.0
     if launcher.name != "mpiexec" or len(names) > MOST_ALONE:
-        shown = ", ".join(names[:MOST_ALONE])
-        return [f"{len(names)} hosts do not answer ({_words(launcher, answers)}): {shown}"]
+        return [_not_answering(launcher, names, answers)], 0.0
+    limit_s = _limit_s(ALONE_S)
+    tell(f"{', '.join(names)} did not answer: asking each alone, for at most {limit_s:.0f} s")
     with ThreadPoolExecutor(len(names)) as pool:
-        return [line for line in pool.map(lambda name: _alone(launcher, name, program), names) if line]
+        alone = list(pool.map(lambda name: _alone(launcher, name, program, limit_s), names))
+    lines = [reason for reason, _ in alone if reason]
+    return lines, 0.0 if lines else max(took_s for _, took_s in alone)
 
 
-def _alone(launcher: Launcher, name: str, program: Sequence[str]) -> str:
-    """Asks one host; returns why it does not answer, or an empty text if it does."""
+def _not_heard(seats: Seats, answers: Answers) -> list[str]:
+    """Returns the named hosts that did not answer."""
+    heard = {_name(answer, seats) for answer in answers.nodes}
+    return [name for name in seats.names if name not in heard]
+
+
+def _not_answering(launcher: Launcher, names: Sequence[str], answers: Answers) -> str:
+    shown = ", ".join(names[:MOST_ALONE])
+    return (
+        f"{len(names)} hosts do not answer ({_words(launcher, answers)}): {shown}: check that they are "
+        f"up, or allow more time with {LIMIT_VARIABLE}=60"
+    )
+
+
+def _unreached(launcher: Launcher, seats: Seats, answers: Answers, limit_s: float) -> list[str]:
+    """Returns a line for hosts that answer alone, but not beside the others."""
+    names = ", ".join(_not_heard(seats, answers))
+    if not names:
+        return []
+    local = next((name for name in seats.names if name in LOCAL), "")
+    remedy = (
+        f"name this host as {names} knows it, instead of {local}"
+        if local
+        else (f"check that {names} can connect to this host, and all hosts to each other")
+    )
+    return [
+        f"{names} answers alone, but not beside the other hosts within {limit_s:.0f} s "
+        f"({_words(launcher, answers)}): {remedy}"
+    ]
+
+
+def _alone(launcher: Launcher, name: str, program: Sequence[str], limit_s: float) -> tuple[str, float]:
+    """Asks one host; returns why it does not answer, or an empty text if it does, and the time in seconds."""
     words = launcher.words(Seats(1, 1, 1, (Host(name, 1),)))
-    answers = _ask(launcher, words, program, 1, ALONE_S, lambda _: None)
+    begin = time.monotonic()
+    answers = _ask(launcher, words, program, 1, limit_s, lambda _: None)
     if answers.nodes:
-        return ""
+        return "", time.monotonic() - begin
+    return _why_silent(launcher, name, program, answers), 0.0
+
+
+def _why_silent(launcher: Launcher, name: str, program: Sequence[str], answers: Answers) -> str:
+    """Returns why a host does not answer alone."""
     said = _words(launcher, answers)
     if program[0] in said or Path(program[0]).name in said:
         return f"host {name} does not start {program[0]} ({said}): install the same engine there"
     return (
         f"host {name} does not answer ({said}): check its name, and that ssh {name} true works without "
-        "a question"
+        f"a question; allow more time with {LIMIT_VARIABLE}=60"
     )
 
 
@@ -305,6 +398,14 @@ def _reasons(answer: dict[str, Any], name: str, here: dict[str, Any], target: Pa
         found.append(
             f"host {name}: {target} is another file system than on this host: mount the same one on all hosts"
         )
+    found += [
+        f"host {name} cannot use interface {one['name']}: {one['reason']}"
+        for one in _named(answer, "interfaces")
+    ]
+    found += [
+        f"host {name} cannot read {one['name']} ({one['reason']}): put it on a file system of all hosts"
+        for one in _named(answer, "files")
+    ]
     if place["free_bytes"] < room.space_bytes:
         found.append(
             f"host {name}: {target} has {format_bytes_rounded(place['free_bytes'])} free, and a case needs "
@@ -317,6 +418,15 @@ def _reasons(answer: dict[str, Any], name: str, here: dict[str, Any], target: Pa
             f"{format_bytes_rounded(room.memory_bytes)}: reduce --per-node"
         )
     return found
+
+
+def _named(answer: dict[str, Any], key: str) -> list[dict[str, str]]:
+    """Returns what a node lacks, with names and reasons that can be printed."""
+    return [
+        {part: printable(str(one.get(part, "unknown"))[:_MOST_SHOWN]) for part in ("name", "reason")}
+        for one in answer[key]
+        if isinstance(one, dict)
+    ]
 
 
 def _version(answer: dict[str, Any]) -> str:

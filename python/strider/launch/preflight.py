@@ -99,8 +99,17 @@ def preflight(plan: CheckedPlan, description: Description, target: Path, launche
     ]
 
 
-def node_needs(plan: CheckedPlan, launcher: Launcher) -> Room:
-    """Returns what a run needs on each node: space of its largest case, memory of the ranks there."""
+def node_needs(
+    plan: CheckedPlan, launcher: Launcher, description: Description, files: Sequence[Path] = ()
+) -> Room:
+    """Returns what a run needs on each node.
+
+    Args:
+        plan: The plan: the space of its largest case, memory of the ranks, interfaces and lists.
+        launcher: The launcher.
+        description: The engine's patterns and their parameters.
+        files: Further files that each rank reads.
+    """
     bounded = _at_once([pair for pair in _making_files(plan) if not _ends_by_deadline(pair[0])])
     space_bytes = max((needs.space_bytes for _, needs in bounded), default=0)
     total = plan.suite.plan.ranks
@@ -111,7 +120,28 @@ def node_needs(plan: CheckedPlan, launcher: Launcher) -> Room:
         sum(needs.memory_bytes * min(case.clients, ranks) for case, needs in turn)
         for turn in turns(plan.cases)
     )
-    return Room(total, space_bytes + SPARE_BYTES if space_bytes else 0, buffers + ranks * RANK_BYTES)
+    return Room(
+        total,
+        space_bytes + SPARE_BYTES if space_bytes else 0,
+        buffers + ranks * RANK_BYTES,
+        sorted({str(case.interface["name"]) for case, _ in plan.cases}),
+        [*_lists(plan, description), *map(str, files)],
+    )
+
+
+def _lists(plan: CheckedPlan, description: Description) -> list[str]:
+    """Returns the files that patterns of a plan are read from."""
+    keys = {
+        pattern.name: [parameter.name for parameter in pattern.parameters if parameter.kind == "file"]
+        for pattern in description.patterns
+    }
+    found = {
+        str(case.pattern[key])
+        for case, _ in plan.cases
+        for key in keys.get(str(case.pattern.get("name", "")), [])
+        if case.pattern.get(key)
+    }
+    return sorted(found)
 
 
 def _making_files(plan: CheckedPlan) -> list[_Needing]:

@@ -3,9 +3,12 @@
 import json
 import re
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from strider import __version__
 from strider.engine import Description, Json, to_json
@@ -95,6 +98,29 @@ def create(
     except OSError as error:
         raise cannot_write(directory, error) from error
     return directory
+
+
+@contextmanager
+def mark_of(store: Path) -> Iterator[Path]:
+    """Yields a file in a store by which nodes show that they see it; it exists until the end.
+
+    Raises:
+        StriderError: The store is not writable.
+    """
+    store = store.absolute()
+    is_new = not store.exists()
+    try:
+        store.mkdir(_OWN_FOLDER, parents=True, exist_ok=True)
+        with NamedTemporaryFile(prefix=".asked-", dir=store) as file:
+            yield Path(file.name)
+    except OSError as error:
+        raise StriderError(
+            f"cannot write to the store {store}: {error.strerror}", ExitCode.CANNOT_RUN
+        ) from error
+    finally:
+        if is_new:
+            with suppress(OSError):
+                store.rmdir()
 
 
 def reopen(directory: RunDirectory, resumed: list[Json], process: Json, time_limit_s: float) -> None:

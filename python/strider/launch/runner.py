@@ -177,7 +177,7 @@ def execute(
         _own_folder(target, run, bounds, remount) as own,
     ):
         try:
-            require_nodes(launcher, engine, target, own.path, node_needs(checked, launcher), note)
+            _ask_nodes(checked, engine, launcher, target, own.path, store, note)
             if resumption:
                 directory = resumption.directory
                 resumption.begin()
@@ -200,6 +200,27 @@ def execute(
             return conclude(directory, state, ending, left)
         except OSError as error:
             raise rundir.cannot_write(directory, error) from error
+
+
+def _ask_nodes(
+    checked: CheckedPlan,
+    engine: Engine,
+    launcher: Launcher,
+    target: Path,
+    own: Path,
+    store: Path,
+    note: Callable[[str], None],
+) -> None:
+    """Asks the nodes of a run for what it needs there, the store included.
+
+    Raises:
+        StriderError: A node cannot take part.
+    """
+    if launcher.reach == "this host":
+        return
+    with rundir.mark_of(store) as mark:
+        needs = node_needs(checked, launcher, engine.description, [mark])
+        require_nodes(launcher, engine, target, own, needs, note)
 
 
 def _begins_rows(path: Path | None, resumption: Resumption | None) -> bool:

@@ -1,7 +1,9 @@
 """Hosts before a run whose launcher or engine says anything."""
 
 import json
+import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -100,6 +102,7 @@ def test_a_line_that_is_no_answer_of_an_engine_is_none(ask: Ask, tmp_path: Path,
         ({"target": {}}, r"gives a bad answer, without target\.reason, target\.free_bytes"),
         ({"memory_available_bytes": "many"}, "gives a bad answer, without memory_available_bytes"),
         ({"time_ns": True}, "gives a bad answer, without time_ns"),
+        ({"interfaces": None}, "gives a bad answer, without interfaces"),
     ],
 )
 def test_a_host_with_a_bad_answer_is_named(
@@ -110,6 +113,87 @@ def test_a_host_with_a_bad_answer_is_named(
     assert "\x1b" not in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        (
+            {"interfaces": [{"name": "hdf5", "reason": "libhdf5.so: cannot open\x1b"}]},
+            r"cannot use interface hdf5: libhdf5.so: cannot open\\u001b$",
+        ),
+        (
+            {"files": [{"name": "/l.csv", "reason": "No such file"}]},
+            r"cannot read /l.csv \(No such file\): put",
+        ),
+        ({"files": [{}, "odd"]}, r"cannot read unknown \(unknown\)"),
+    ],
+)
+def test_what_a_node_lacks_is_named(ask: Ask, altered: Alter, changes: dict[str, Any], reason: str) -> None:
+    with pytest.raises(StriderError, match=f"^host n1 {reason}"):
+        ask(altered({"rank": "0", **changes}))
+
+
+def test_the_engine_looks_for_interfaces_and_files(engine: Engine, folder: Path) -> None:
+    there, missing = folder / ".strider", folder / "list.csv"
+    words = ["--interface", "posix", "--interface", "nosuch", "--file", str(there), "--file", str(missing)]
+    program = [str(engine.path), "node", "--target", str(folder.parent), *words]
+    found = json.loads(subprocess.run(program, capture_output=True, check=True).stdout)
+    assert found["interfaces"] == [{"name": "nosuch", "reason": "this engine does not have it"}]
+    assert found["files"] == [{"name": str(missing), "reason": "No such file or directory"}]
+    assert 1 <= found["cpus"] <= len(os.sched_getaffinity(0))
+
+
+def test_a_slow_login_is_waited_for_and_a_host_that_answers_only_alone_is_named(
+    engine: Engine, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The launcher starts n2 beside localhost only from the given time on; alone it always does."""
+    monkeypatch.setattr(nodes, "DEADLINE_S", 2.0)
+    calls = tmp_path / "calls"
+
+    def words(starts_n2_from: int) -> Callable[[Seats], list[str]]:
+        def script(seats: Seats) -> list[str]:
+            each = " ".join(f'{name}) PMI_RANK={k} "$@" ;;' for k, name in enumerate(seats.names))
+            with calls.open("a") as file:
+                file.write(f"{','.join(seats.names)}\n")
+            started = [
+                name
+                for name in seats.names
+                if name != "n2" or seats.ranks == 1 or len(calls.read_text().split()) > starts_n2_from
+            ]
+            wait = "" if len(started) == seats.ranks else "sleep 1000"
+            loop = f"for host in {' '.join(started)}; do case $host in {each} esac; done; {wait}"
+            return ["sh", "-c", loop, "x"]
+
+        return script
+
+    places = Places((Host("localhost", 1), Host("n2", 1)))
+    told: list[str] = []
+
+    def ask(starts_n2_from: int) -> None:
+        calls.write_text("")
+        launcher = Launcher("mpiexec", words(starts_n2_from), places=places)
+        require_nodes(launcher, engine, folder.parent, folder, Room(2, 1, 1), told.append)
+
+    ask(1)
+    assert calls.read_text().split() == ["localhost,n2", "n2", "localhost,n2"]
+    assert told == ["n2 did not answer: asking each alone, for at most 30 s"]
+    with pytest.raises(
+        StriderError, match=r"^n2 answers alone, but not beside the other hosts within "
+    ) as found:
+        ask(1000)
+    assert found.value.message.endswith("name this host as n2 knows it, instead of localhost")
+
+
+def test_the_time_limit_of_an_answer_can_be_raised(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nodes, "DEADLINE_S", 0.01)
+    with pytest.raises(StriderError, match="or allow more time with STRIDER_NODE_TIMEOUT=60"):
+        ask('sleep 1; exec "$@"')
+    monkeypatch.setenv(nodes.LIMIT_VARIABLE, "100")
+    assert ask('sleep 1; exec "$@"') == []
+    monkeypatch.setenv(nodes.LIMIT_VARIABLE, "-1")
+    with pytest.raises(StriderError, match="STRIDER_NODE_TIMEOUT=-1: give a number of seconds"):
+        ask('exec "$@"')
+
+
 def test_an_answer_without_any_key_is_named(ask: Ask) -> None:
     answer = json.dumps({"strider_node": 1, "rank": "²"})
     with pytest.raises(
@@ -118,21 +202,28 @@ def test_an_answer_without_any_key_is_named(ask: Ask) -> None:
         ask(f"echo {shlex.quote(answer)}")
 
 
-BARE = [(True, "3", 2, 2), (True, "3", 8, 3), (False, "3", 8, 8), (False, "1", 8, 0), (True, "", 8, 0)]
+BARE = [
+    ("srun", "3", 2, 2),
+    ("srun", "3", 8, 3),
+    ("mpiexec", "3", 8, 3),
+    ("own {ranks}", "3", 8, 8),
+    ("own {ranks}", "1", 8, 0),
+    ("srun", "", 8, 0),
+]
 
 
-@pytest.mark.parametrize(("is_srun", "allocated", "ranks", "asked"), BARE)
+@pytest.mark.parametrize(("name", "allocated", "ranks", "asked"), BARE)
 def test_nodes_of_an_allocation_are_asked_without_places(
     engine: Engine,
     folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    is_srun: bool,
+    name: str,
     allocated: str,
     ranks: int,
     asked: int,
 ) -> None:
-    """Each node once by srun; by other launchers each rank, since only they know the nodes of the run."""
+    """Each node once; with a launcher that is a command each rank: only it knows the nodes of the run."""
     monkeypatch.setenv("SLURM_JOB_NUM_NODES", allocated)
     monkeypatch.delenv("SLURM_NNODES", raising=False)
     seen = tmp_path / "seen"
@@ -142,7 +233,7 @@ def test_nodes_of_an_allocation_are_asked_without_places(
     def words(seats: Seats) -> list[str]:
         return ["sh", "-c", script.read_text(), str(seats.ranks), "x"]
 
-    launcher = Launcher("srun", words, is_srun=is_srun)
+    launcher = Launcher(name, words, is_srun=name == "srun")
     told: list[str] = []
     require_nodes(launcher, engine, folder.parent, folder, Room(ranks, 1, 1), told.append)
     assert told == []
