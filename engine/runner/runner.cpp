@@ -514,8 +514,8 @@ class Runner {
       }
       std::this_thread::sleep_for(time_for_rank_0);  // it most likely waits as well, and it is the one that reports
     }
-    std::cerr << "strider-engine: rank " << info.rank << " on " << info.host << ' ' << info.message << ": "
-              << info.remedy << '\n';
+    std::cerr << "strider-engine: rank " << info.rank << (info.host.empty() ? "" : " on ") << info.host << ' '
+              << info.message << ": " << info.remedy << '\n';
     MPI_Abort(MPI_COMM_WORLD, 3);
     std::abort();
   }

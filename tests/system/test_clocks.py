@@ -295,9 +295,9 @@ def test_a_time_of_day_that_is_5_s_off_is_noted_whatever_the_launcher(
         "--launcher", " ".join([*around, "mpiexec -n {ranks}"]),
     )  # fmt: skip
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=DEADLINE_S)
-    said = [line for line in (done.stdout + done.stderr).splitlines() if "the clock of" in line]
+    said = [line for line in (done.stdout + done.stderr).splitlines() if "the clocks of" in line]
     assert len(said) == 1, done.stdout + done.stderr
-    assert "the clock of node node1 is +5.0 s off that of node0: " in said[0]
+    assert "the clocks of node node0 and node node1 differ by 5.0 s; " in said[0]
     (events,) = (tmp_path / "store").glob("*/events.jsonl")
     first, second = read_events(events)[0]["nodes"]
     assert first["time_of_day_offset_s"] == 0

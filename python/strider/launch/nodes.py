@@ -10,7 +10,7 @@ import re
 import selectors
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any
 
 from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
+from strider.launch.clocks import CLOCK_S, clock_note
 from strider.launch.confinement import guard
 from strider.launch.launchers import LAUNCHERS, Launcher
 from strider.launch.launchers.allocation import allocation
@@ -35,8 +36,6 @@ LIMIT_VARIABLE = "STRIDER_NODE_TIMEOUT"
 _LOGINS = 3
 """A start on all hosts may take so many times as long as the slowest login alone."""
 MOST_ALONE = 32
-CLOCK_S = 1.0
-"""Difference of clocks in seconds that is reported."""
 _HERE_S = 60.0
 LOCAL = ("localhost", "127.0.0.1", "::1")
 """Names of this host that mean another one elsewhere."""
@@ -137,9 +136,9 @@ def require_nodes(
     ]
     if errors:
         raise StriderError("\n".join(errors), ExitCode.CANNOT_RUN)
-    for name, answer in nodes.items():
-        if off_s := _clock_off_s(answer):
-            tell(_off(f"host {name}", off_s, "this host's"))
+    clocks = [(f"host {name}", _clock_off_s(answer)) for name, answer in nodes.items()]
+    if note := clock_note([("this host", 0.0), *clocks]):
+        tell(note)
 
 
 def _seats_of_question(launcher: Launcher, ranks: int) -> Seats | None:
@@ -172,19 +171,14 @@ def _limit_s(usual_s: float) -> float:
     return max(usual_s, float(text or 0))
 
 
-def clock_notes(event: Mapping[str, Any]) -> Iterator[str]:
-    """Yields a line for each node whose time of day the ranks found wrong, of the `run` event."""
+def run_clock_note(event: Mapping[str, Any]) -> str:
+    """Returns a sentence on times of day that the ranks found wrong, of the `run` event; empty if none."""
     nodes = event.get("nodes") or [] if event["event"] == "run" else []
-    for node in nodes:
-        off_s = node.get("time_of_day_offset_s", 0.0)
-        if abs(off_s) > CLOCK_S:
-            yield _off(f"node {node['name']}", off_s, f"that of {nodes[0]['name']}")
-
-
-def _off(who: str, off_s: float, reference: str) -> str:
-    return (
-        f"the clock of {who} is {off_s:+.1f} s off {reference}: its times of day in the run are wrong, "
-        "durations are not: set it, for example with chronyc makestep"
+    return clock_note(
+        [
+            (f"node {node['name'] or number}", node.get("time_of_day_offset_s", 0.0))
+            for number, node in enumerate(nodes)
+        ]
     )
 
 

@@ -28,7 +28,7 @@ from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.losses import LossWatch
 from strider.launch.mounts import RunMount, engine_words, mounts_of_run
-from strider.launch.nodes import clock_notes, require_nodes
+from strider.launch.nodes import require_nodes, run_clock_note
 from strider.launch.observers import observers
 from strider.launch.preflight import check_target, node_needs, preflight, raise_errors
 from strider.launch.process import EngineProcess, Interruptions, start
@@ -359,8 +359,12 @@ def _tell_reason(confined: Confinement, bounds: Bounds, note: Callable[[str], No
 
 def _tell_confinement(state: RunState, confined: Confinement, note: Callable[[str], None]) -> None:
     """Prints a note if the ranks report that their confinement is incomplete."""
-    if not confined.reason and state.confinement.get("state", "full") != "full":
-        note(f"confined {state.confinement['state']}: {state.confinement['missing']}")
+    found = state.confinement.get("state", "full")
+    if confined.reason or found == "full":
+        return
+    missing = state.confinement.get("missing", "")
+    what = f"confined {found}" if found else "the ranks do not report how they are confined"
+    note(f"{what}: {missing}" if missing else what)
 
 
 def _examine(checked: CheckedPlan, engine: Engine, launcher: Launcher, note: Callable[[str], None]) -> Path:
@@ -471,7 +475,7 @@ def _take_events(tail: Tail, state: RunState, note: Callable[[str], None]) -> No
     """Takes the events that are new, also those of a run that is over before it was looked at."""
     for event in tail.new_events():
         state.add(event)
-        for text in clock_notes(event):
+        if text := run_clock_note(event):
             note(text)
 
 

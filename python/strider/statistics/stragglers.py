@@ -199,7 +199,7 @@ def _last_rank(run: Run, row: dict[str, Any]) -> LastRank:
 def node_name(run: Run, number: int) -> str:
     """Name of a node of a run, its number where it is not known."""
     nodes = run.start.nodes if run.start else []
-    return nodes[number].name if 0 <= number < len(nodes) else f"node {number}"
+    return (nodes[number].name if 0 <= number < len(nodes) else "") or f"node {number}"
 
 
 def beside_others(times: FloatArray) -> FloatArray:
