@@ -45,7 +45,9 @@ CHANGED = (2, 0o600, 7_000_000_000)
 
 @BOTH
 @pytest.mark.parametrize("moved", ["file", "directory"])
-def test_an_open_file_stays_the_same_when_another_one_gets_its_path(mounts: Mounts, caches: bool, moved: str) -> None:
+def test_an_open_file_stays_the_same_when_another_one_gets_its_path(
+    mounts: Mounts, caches: bool, moved: str
+) -> None:
     here, there = mounts(caches), mounts(caches)
     (here / "d").mkdir()
     (here / "d/f").write_bytes(b"old content")
@@ -110,7 +112,9 @@ def in_directory(folder: int) -> dict[str, Callable[[], object]]:
     }
 
 
-def test_an_open_directory_stays_the_same_when_another_one_gets_its_path(mounts: Mounts, tmp_path: Path) -> None:
+def test_an_open_directory_stays_the_same_when_another_one_gets_its_path(
+    mounts: Mounts, tmp_path: Path
+) -> None:
     here, there = mounts(), mounts()
     (tmp_path / "local").mkdir()
     found = []
