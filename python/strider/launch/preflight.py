@@ -28,6 +28,8 @@ _FILLING = MAKING | {"write"}
 RANK_BYTES = 64 * MIB
 """Memory of a rank in bytes in addition to its buffer, for MPI and the program."""
 
+_BY_MPI = ("mpiio", "hdf5", "pnetcdf")
+"""Interfaces that open files by `MPI_File_open`."""
 _Needing = tuple[PlannedCase, CheckedCase]
 """A case and what it needs."""
 
@@ -90,6 +92,7 @@ def preflight(plan: CheckedPlan, description: Description, target: Path, launche
     bounded = _at_once([pair for pair in new if not _ends_by_deadline(pair[0])])
     return [
         *_interfaces(plan, description),
+        *_colons(plan, target),
         *_mounts(plan, launcher),
         *_space(bounded, space, target),
         *_space_until_deadline(ending, space, target),
@@ -167,6 +170,21 @@ def _interfaces(plan: CheckedPlan, description: Description) -> Iterator[Finding
         if interface.name in used and not interface.available:
             message = f"interface {interface.name} does not work here: {interface.unavailable_reason}"
             yield Finding("error", message, f"remove {interface.name} from the suite, or see strider doctor")
+
+
+def _colons(plan: CheckedPlan, target: Path) -> Iterator[Finding]:
+    """Returns an error if an MPI library would take the beginning of a path for the name of a file system."""
+    for case, _ in plan.cases:
+        name, file = case.interface["name"], str((case.get("manifest") or {}).get("prefix", ""))
+        path = f"{target}/{file}"
+        if name in _BY_MPI and not case.interface.get("prefix") and ":" in path:
+            message = (
+                f"case {case.case}: {shortened(path)} contains a colon, and MPI libraries take what precedes "
+                "it for the name of a file system"
+            )
+            prefix = 'set mpiio.prefix = "ufs:", or ' if name == "mpiio" else ""
+            yield Finding("error", message, f"{prefix}use a path without a colon")
+            return
 
 
 def _mounts(plan: CheckedPlan, launcher: Launcher) -> Iterator[Finding]:

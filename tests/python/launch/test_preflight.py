@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from strider.engine import Description
+from strider.engine import Description, Json
 from strider.errors import ExitCode, StriderError
 from strider.launch import preflight as module
 from strider.launch.job_limits import Memory
@@ -44,6 +44,36 @@ def test_a_machine_with_plenty_has_nothing_against_a_plan(
     checked: Checked, machine: Callable[..., None], description: Description
 ) -> None:
     assert errors(checked({"space_bytes": GIB, "files": 4, "memory_bytes": MIB}), description) == []
+
+
+@pytest.mark.parametrize(
+    ("interface", "target", "is_refused"),
+    [
+        ({"name": "mpiio", "prefix": ""}, "/data/a:b", True),
+        ({"name": "hdf5"}, "/data/a:b", True),
+        ({"name": "mpiio", "prefix": "ufs:"}, "/data/a:b", False),
+        ({"name": "mpiio", "prefix": ""}, "/data/ab", False),
+        ({"name": "posix"}, "/data/a:b", False),
+    ],
+)
+def test_a_colon_is_refused_where_mpi_opens_files(
+    checked: Checked,
+    machine: Callable[..., None],
+    description: Description,
+    interface: dict[str, Json],
+    target: str,
+    is_refused: bool,
+) -> None:
+    plan = checked({})
+    for case, _ in plan.cases:
+        case.interface.clear()
+        case.interface.update(interface)
+    found = preflight(plan, description, Path(target), HERE)
+    refused = [finding for finding in found if "colon" in finding.message]
+    assert bool(refused) == is_refused
+    if refused:
+        assert refused[0].severity == "error"
+        assert f"{target}/ contains a colon" in refused[0].message
 
 
 def test_the_largest_case_must_fit_and_the_sum_need_not(
