@@ -97,6 +97,7 @@ void Driver::refuse(const Link& link, int error, const std::string& why) {
 void Driver::ensure_up(std::uint32_t server, const Deadline& deadline) {
   Link& link = *links_.at(server);
   if (link.is_up()) return;
+  if (link.was_tried()) refresh();
   try {
     link.connect(deadline);
   } catch (const IoError& error) {
@@ -110,6 +111,16 @@ void Driver::ensure_up(std::uint32_t server, const Deadline& deadline) {
     if (has_passed(deadline)) link.break_off(ETIMEDOUT, "no answer in time");
     else turn(until(deadline));
   }
+}
+
+/// Servers that were lost may have been started again elsewhere.
+void Driver::refresh() {
+  struct stat found{};
+  if (volume_.file.empty() || ::stat(volume_.file.c_str(), &found) != 0) return;
+  const bool is_known = found.st_ino == volume_file_.st_ino && found.st_mtim.tv_sec == volume_file_.st_mtim.tv_sec &&
+                        found.st_mtim.tv_nsec == volume_file_.st_mtim.tv_nsec;
+  volume_file_ = found;
+  if (!is_known) listio::refresh(volume_);
 }
 
 bool Driver::has_connected() const {

@@ -1,4 +1,6 @@
 #pragma once
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -90,6 +92,7 @@ class Driver final : TransportEvents {
   Link* find(Peer peer);
   /// Connects to a server unless that is done. IoError: ETIMEDOUT at the deadline.
   void ensure_up(std::uint32_t server, const Deadline& deadline);
+  void refresh();
   [[noreturn]] static void refuse(const Link& link, int error, const std::string& why);
 
   void add_transfers(Operation& operation, Direction direction, FileId file, const Place& place,
@@ -115,6 +118,7 @@ class Driver final : TransportEvents {
   void wait_for_probes(Link& link);
 
   Volume volume_;
+  struct stat volume_file_{};  ///< when it was read again last
   ClientOptions options_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Domain> own_domain_;

@@ -16,6 +16,10 @@ constexpr const char* remedy_damaged =
     "find all damaged files with strider listio scrub, and restore them from a backup";
 constexpr const char* remedy_lost = "check whether the server still runs (strider listio status), and read its log";
 
+std::string name_in(const Volume& volume, std::uint32_t number) {
+  return "server " + std::to_string(number) + " (" + volume.servers[number] + ")";
+}
+
 /// What others are told of who holds a lock that they wait for.
 std::string name_of_process() {
   std::array<char, 128> host{};
@@ -57,11 +61,13 @@ Link::Link(Transport& transport, Domain* domain, const Volume& volume, std::uint
       number_(number),
       patience_(patience),
       client_(make_random_number()),
-      name_("server " + std::to_string(number) + " (" + volume.servers[number] + ")") {}
+      name_(name_in(volume, number)) {}
 
 void Link::connect(const Deadline& deadline) {
   refusal_.clear();
   state_ = State::down;
+  was_tried_ = true;
+  name_ = name_in(volume_, number_);
   peer_ = transport_.connect(volume_.servers[number_], deadline);
   nonce_ = make_nonce();
   state_ = State::introduced;
@@ -166,8 +172,9 @@ void Link::hear(const Challenge& challenge) {
   const Code expected = prove(volume_.secret, Role::server, number_, nonce_, challenge.nonce);
   if (!are_equal(challenge.code, expected))
     return break_off(EACCES, "the server does not know the volume's secret; use the volume's own file");
+  // The file of a volume that is being started follows.
   if (challenge.volume.epoch != volume_.state.epoch)
-    return break_off(EACCES, "the server is of start " + std::to_string(challenge.volume.epoch) +
+    return break_off(challenge.volume.epoch > volume_.state.epoch && !volume_.file.empty() ? ECONNRESET : EACCES, "the server is of start " + std::to_string(challenge.volume.epoch) +
                                  " of the volume, the volume file of start " + std::to_string(volume_.state.epoch) +
                                  "; use the volume file of the last start, or start the volume again");
   state_ = State::proving;

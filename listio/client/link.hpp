@@ -48,6 +48,8 @@ class Link {
   /// Which of those that were up, from 1; 0 unless it is up.
   std::uint64_t connection() const { return is_up() ? connections_ : 0; }
   bool has_connected() const { return connections_ > 0; }
+  /// Whether it was asked to connect, successfully or not.
+  bool was_tried() const { return was_tried_; }
   std::optional<Peer> peer() const { return peer_; }
   const Welcome& welcome() const { return welcome_; }
 
@@ -125,6 +127,7 @@ class Link {
   std::chrono::milliseconds patience_;
   const std::uint64_t client_;  ///< so that the server knows which of its connections are of this client
   std::string name_;
+  bool was_tried_ = false;
   State state_ = State::down;
   std::optional<Peer> peer_;
   Nonce nonce_{};

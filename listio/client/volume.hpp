@@ -18,10 +18,14 @@ struct Volume {
   VolumeState state{};
   std::uint32_t copies = 1;       ///< of data files: of 2 the second one is on the next server
   std::string checksums = "off";  ///< of data files, as the servers have been told: crc32c or off
+  std::string file{};             ///< that this was read from; empty: none
 };
 
 /// InputError, which names the file, if it cannot be read or is none.
 Volume read_volume(const std::string& path);
+/// Takes the addresses and the start from the volume's file again: it may have been started since. Nothing happens if
+/// that is not there, or of another volume.
+void refresh(Volume& volume);
 /// Replaces the file at once. InputError if it cannot be written.
 void write_volume(const std::string& path, const Volume& volume);
 

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -34,6 +35,7 @@ Volume read_volume(const std::string& path) {
     const auto json = nlohmann::json::parse(text.str());
     if (json.at("strider-listio-volume") != format) refuse(path, "is a volume file of another release of Strider");
     Volume volume;
+    volume.file = std::filesystem::absolute(path);
     volume.servers = json.at("servers").get<std::vector<std::string>>();
     volume.transport = json.at("transport").get<std::string>();
     volume.strip_bytes = json.at("strip_bytes").get<std::uint64_t>();
@@ -52,6 +54,19 @@ Volume read_volume(const std::string& path) {
     refuse(path, "is not a volume file: invalid JSON at byte " + std::to_string(error.byte));
   } catch (const nlohmann::json::exception& error) {
     refuse(path, std::string("is not a volume file: ") + error.what());
+  }
+}
+
+void refresh(Volume& volume) {
+  if (volume.file.empty()) return;
+  try {
+    const Volume now = read_volume(volume.file);
+    if (now.state.id != volume.state.id || now.secret != volume.secret || now.copies != volume.copies ||
+        now.servers.size() != volume.servers.size())
+      return;
+    volume.servers = now.servers;
+    volume.state = now.state;
+  } catch (const InputError&) {  // NOLINT(bugprone-empty-catch): what is known may still be right
   }
 }
 

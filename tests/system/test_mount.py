@@ -33,6 +33,7 @@ from strider.listio import (
     unmount,
 )
 from strider.listio.servers import dead_servers
+from strider.listio.volume import read_volume
 from traces import calls_in, watched
 
 BOTH = pytest.mark.parametrize("caches", [False, True], ids=["direct", "cache"])
@@ -290,6 +291,26 @@ def test_times_numbers_and_thousands_of_entries(mounts: Mounts) -> None:
     assert len(list(directory.iterdir())) == 1202
     space = os.statvfs(directory)
     assert 0 < space.f_bavail <= space.f_blocks
+
+
+def test_a_mount_finds_its_volume_after_it_was_stopped_and_started(engine: Engine, tmp_path: Path) -> None:
+    with (
+        volume_in(engine, tmp_path / "volume") as volume,
+        mounts_on(engine, volume, tmp_path) as mounts,
+    ):
+        root = mounts()
+        with (root / "file").open("w+b", buffering=0) as file:
+            file.write(b"before")
+            addresses = read_volume(volume).servers
+            stop(volume)
+            assert outcome(lambda: os.pread(file.fileno(), 100, 0)) in {"ECONNREFUSED", "ETIMEDOUT"}
+            serve(engine, volume, ServerOptions())
+            assert read_volume(volume).servers != addresses
+            assert os.pread(file.fileno(), 100, 0) == b"before"
+            file.write(b" and after")
+            assert (root / "file").read_bytes() == b"before and after"
+            (root / "new").touch()
+            assert sorted(entry.name for entry in root.iterdir()) == ["file", "new"]
 
 
 def test_a_killed_mount_leaves_no_mount_point(mounts: Mounts) -> None:

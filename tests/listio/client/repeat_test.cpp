@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -65,6 +67,56 @@ TEST_F(RepeatTest, WhatMayNotOrIsNotAskedForFailsAtOnce) {
   EXPECT_EQ(error_of([&] { repeats.open("b", Creation::exclusive); }), ECONNREFUSED);
   EXPECT_EQ(error_of([&] { client.size(file); }), ECONNRESET);
   EXPECT_EQ(error_of([&] { client.size(file); }), ECONNREFUSED);
+}
+
+/// As by `strider listio stop` and `serve`: at other addresses, with the number of the next start.
+TEST(VolumeRestartTest, IsFoundByItsFileWithinPatience) {
+  for (const bool repeats : {true, false}) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/volume.json";
+    ServerOptions options;
+    options.directory = folder.path();
+    options.secret = make_secret();
+    options.volume = {make_volume_id(), 1};
+    std::optional<Service> service;
+    const auto start = [&] {
+      service.emplace(2, options, strip);
+      write_volume(path, service->volume());
+      ++options.volume.epoch;
+    };
+    start();
+    ClientOptions of_client = repeating(std::chrono::milliseconds(30000));
+    of_client.repeats = repeats;
+    Client client(read_volume(path), of_client);
+    const File file = client.open("a", Creation::exclusive);
+    const std::vector<std::byte> bytes = random_bytes(10 * strip, 1);
+    client.write(file, bytes, 0);
+    const std::vector<std::string> before = service->volume().servers;
+    service.reset();
+    if (repeats) {
+      std::jthread starter([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        start();
+      });
+      EXPECT_EQ(contents(client, file), bytes);
+    } else {
+      EXPECT_EQ(error_of([&] { client.size(file); }), ECONNRESET);
+      start();
+      error_of([&] { client.size(file); });  // the other server
+      EXPECT_EQ(contents(client, file), bytes);
+    }
+    EXPECT_NE(service->volume().servers, before) << "the addresses are no new ones";
+    client.make_directory("b");
+    service.reset();
+    options.volume.id = make_volume_id();  // another volume in its place
+    std::filesystem::remove_all(folder.path() + "/server-0");
+    std::filesystem::remove_all(folder.path() + "/server-1");
+    start();
+    Client another(service->volume(), repeating(std::chrono::milliseconds(500)));
+    EXPECT_EQ(error_of([&] { another.stat("b"); }), ENOENT);
+    EXPECT_NE(error_of([&] { client.make_directory("c"); }), 0);
+    EXPECT_EQ(error_of([&] { another.stat("c"); }), ENOENT) << "it was made in another volume";
+  }
 }
 
 /// A file on both servers that a client has written and locked.
