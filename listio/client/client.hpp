@@ -99,7 +99,7 @@ struct FileStat {
   std::uint32_t mode = 0;
   std::uint64_t bytes = 0;       ///< of a link those of its text
   std::int64_t modified_ns = 0;  ///< since 1970
-  FileId id = 0;  ///< of a directory: known by it after a rename; of a link 0
+  FileId id = 0;                 ///< of a directory: known by it after a rename; of a link 0
   LayoutWords layout;
   std::uint64_t inode = 0;
 };
@@ -178,7 +178,7 @@ class Client {
   File open(const std::string& path, Creation creation = Creation::never, std::uint32_t mode = 0644,
             const Spreading& spreading = {});
   void write_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs);
-  /// How many bytes of the list lie before the end of the file; what is beyond reads as 0.
+  /// How many bytes of the list lie before the end of the file; memory for what is beyond stays as it is.
   std::uint64_t read_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs);
   void write(const File& file, std::span<const std::byte> bytes, std::uint64_t offset);
   std::uint64_t read(const File& file, std::span<std::byte> bytes, std::uint64_t offset);

@@ -1,6 +1,8 @@
 #include "listio/client/link.hpp"
 
+#include <limits.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -174,9 +176,10 @@ void Link::hear(const Challenge& challenge) {
     return break_off(EACCES, "the server does not know the volume's secret; use the volume's own file");
   // The file of a volume that is being started follows.
   if (challenge.volume.epoch != volume_.state.epoch)
-    return break_off(challenge.volume.epoch > volume_.state.epoch && !volume_.file.empty() ? ECONNRESET : EACCES, "the server is of start " + std::to_string(challenge.volume.epoch) +
-                                 " of the volume, the volume file of start " + std::to_string(volume_.state.epoch) +
-                                 "; use the volume file of the last start, or start the volume again");
+    return break_off(challenge.volume.epoch > volume_.state.epoch && !volume_.file.empty() ? ECONNRESET : EACCES,
+                     "the server is of start " + std::to_string(challenge.volume.epoch) +
+                         " of the volume, the volume file of start " + std::to_string(volume_.state.epoch) +
+                         "; use the volume file of the last start, or start the volume again");
   state_ = State::proving;
   transport_.send(*peer_, write_message(Proof{prove(volume_.secret, Role::client, number_, nonce_, challenge.nonce)}));
 }
@@ -230,6 +233,7 @@ void Link::hear(const Reply& reply) {
   call.reply.assign(reply.body.begin(), reply.body.end());
   call.process = welcome_.process;
   if (call.data != Call::Data::in || reply.error != 0) return finish(call);
+  if (!call.reply.empty()) keep_memory(call);
   call.stage = Call::Stage::getting;
   move(call);
 }
@@ -355,6 +359,22 @@ void Link::unpack(const Call& call) {
     std::memcpy(piece.iov_base, from, piece.iov_len);
     from += piece.iov_len;
   }
+}
+
+/// What the caller has in memory may have to be put back: what is beyond the end of the file is no part of the read.
+void Link::keep_memory(Call& call) {
+  const std::span<const iovec> pieces = pieces_of(call);
+  std::vector<std::byte> before(call.bytes);
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < pieces.size(); i += IOV_MAX) {
+    const std::size_t count = std::min<std::size_t>(IOV_MAX, pieces.size() - i);
+    iovec into{before.data() + done, before.size() - done};
+    // Memory that is not there is for `move` to find.
+    const ssize_t kept = ::process_vm_readv(::getpid(), &into, 1, pieces.data() + i, count, 0);
+    if (kept < 0) return;
+    done += static_cast<std::size_t>(kept);
+  }
+  if (done == before.size()) call.before = std::move(before);
 }
 
 void Link::completed(std::uint64_t token) {

@@ -113,6 +113,7 @@ class Link {
   void post(Call& call, const LocalMemory& local, std::uint64_t offset);
   void pack(const Call& call);
   void unpack(const Call& call);
+  void keep_memory(Call& call);
   std::span<const iovec> pieces_of(const Call& call) const;
   void moved(Call& call);
   void note_progress(Operation& operation);

@@ -64,7 +64,7 @@ int strider_listio_open(strider_listio_volume* volume, const char* path, int fla
 void strider_listio_close(strider_listio_file* file);
 
 /* Byte i of all pieces of memory belongs to byte i of all runs of the file, however they are cut. Return the bytes
- * written, or read before the end of the file; what is beyond reads as 0. */
+ * written, or read before the end of the file; memory for what is beyond stays as it is. */
 int64_t strider_listio_write_list(strider_listio_file* file, const struct iovec* memory, size_t pieces,
                                   const struct strider_listio_run* runs, size_t count);
 int64_t strider_listio_read_list(strider_listio_file* file, const struct iovec* memory, size_t pieces,

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <string>
 #include <utility>
 
 #include "foundation/error.hpp"
+#include "listio/layout/pieces.hpp"
 
 namespace strider::listio {
 namespace {
@@ -16,6 +18,17 @@ std::uint64_t bytes_before(std::uint64_t end, std::span<const ByteRun> runs) {
   for (const ByteRun& run : runs)
     if (run.offset < end) bytes += std::min(run.length, end - run.offset);
   return bytes;
+}
+
+/// `length` bytes of `before` from `offset` on, which is the place in the pieces too.
+void put_back(std::span<const iovec> pieces, std::span<const std::byte> before, std::uint64_t offset,
+              std::uint64_t length) {
+  std::uint64_t begin = 0;  // of the piece
+  for (const iovec& piece : pieces) {
+    const std::uint64_t from = std::max(offset, begin), to = std::min(offset + length, begin + piece.iov_len);
+    if (from < to) std::memcpy(static_cast<std::byte*>(piece.iov_base) + (from - begin), &before[from], to - from);
+    begin += piece.iov_len;
+  }
 }
 
 }  // namespace
@@ -122,13 +135,37 @@ std::uint64_t Transfers::finish(Ticket ticket, const std::function<std::uint64_t
       if (transfer.direction == Direction::read || !is_other_copy) bytes += call.bytes;
       is_beyond_end |= transfer.direction == Direction::read && !call.reply.empty();
     }
-    if (is_beyond_end) bytes = bytes_before(size_of(transfer.file), transfer.runs);
+    if (is_beyond_end) {
+      const std::uint64_t end = size_of(transfer.file);
+      bytes = bytes_before(end, transfer.runs);
+      restore_beyond(end, transfer);
+    }
     transfers_.erase(ticket);
     return bytes;
   } catch (...) {
     driver_.abandon(*transfer.operation);
     transfers_.erase(ticket);
     throw;
+  }
+}
+
+/// Leaves memory as it was where the file has no bytes for it.
+void Transfers::restore_beyond(std::uint64_t end, const Transfer& transfer) const {
+  for (const Call& call : transfer.operation->calls) {
+    if (call.before.empty()) continue;
+    std::vector<Extent> parts;
+    std::uint64_t done = 0;
+    for (const ByteRun& run : std::get<ReadRequest>(call.request).runs) {
+      parts.push_back({run.offset, done, run.length});
+      done += run.length;
+    }
+    const bool is_second = call.target.copy == DataCopy::second;
+    const std::uint32_t server = is_second ? previous_server(call.server, driver_.servers()) : call.server;
+    const auto pieces = std::span(transfer.operation->pieces).subspan(call.first_piece, call.pieces);
+    for (const Extent& part : collect(transfer.file.striping, server, parts)) {
+      const std::uint64_t there = std::min(part.length, end - std::min(end, part.file_offset));
+      put_back(pieces, call.before, part.memory_offset + there, part.length - there);
+    }
   }
 }
 

@@ -59,6 +59,7 @@ class Transfers {
   void complete(Transfer& transfer);
   bool may_repeat(Transfer& transfer, int error_number) const;
   void remember(Transfer& transfer);
+  void restore_beyond(std::uint64_t end, const Transfer& transfer) const;
   Transfer& transfer_of(Ticket ticket);
 
   Driver& driver_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "listio/mpi/parcels.hpp"
@@ -189,16 +190,20 @@ class TwoPhase {
     });
   }
 
-  /// To each rank its bytes, and a last one: whether all of them are there, or what has failed.
+  /// To each rank its bytes, where the file ends if that is before the last of them, and whether all are there, or what
+  /// has failed.
   std::vector<Parcel> answers(const std::vector<Parcel>& wishes) {
     if (wishes.empty()) return {};
     const auto lists = runs_of(wishes);
     const RunUnion all(lists);
     Bytes bytes(all.bytes());
     auto state = std::byte{whole};
+    std::int64_t file_bytes = std::numeric_limits<std::int64_t>::max();
     if (outcome_.failed()) state = std::byte{failed};
     const Outcome reading = outcome_of([&] {
-      if (!outcome_.failed() && !read(all, bytes)) state = std::byte{short_of_end};
+      if (outcome_.failed() || read(all, bytes)) return;
+      file_bytes = file_.size();
+      state = std::byte{short_of_end};
     });
     if (reading.failed()) state = std::byte{failed};
     outcome_.add(reading);
@@ -209,6 +214,7 @@ class TwoPhase {
         all.for_each_place(lists[i], [&](std::uint64_t place, std::uint64_t length) {
           answer.bytes.append(bytes.data() + place, length);
         });
+      answer.bytes.append(reinterpret_cast<const std::byte*>(&file_bytes), sizeof file_bytes);
       answer.bytes.append(&state, 1);
     }
     return answers;
@@ -226,10 +232,15 @@ class TwoPhase {
         continue;
       }
       const std::byte* from = parcel.bytes.data();
+      std::int64_t file_bytes = 0;
+      std::memcpy(&file_bytes, from + parcel.bytes.size() - 1 - sizeof file_bytes, sizeof file_bytes);
       for (int aggregator = 0; aggregator < deal_.aggregators(); ++aggregator) {
         if (deal_.rank_of(aggregator) != parcel.rank) continue;
         for (const Segment& segment : segments[static_cast<std::size_t>(aggregator)]) {
-          std::memcpy(segment.memory, from, segment.run.length);
+          // Memory for what is beyond the end stays as it is.
+          const std::int64_t there = file_bytes - static_cast<std::int64_t>(segment.run.offset);
+          if (there > 0)
+            std::memcpy(segment.memory, from, std::min(segment.run.length, static_cast<std::uint64_t>(there)));
           from += segment.run.length;
         }
       }

@@ -10,6 +10,7 @@
 #include "listio/mpi/below.hpp"
 #include "listio/mpi/request.hpp"
 #include "listio/mpi/split.hpp"
+#include "listio/protocol/parse.hpp"
 
 namespace strider::listio::mpi {
 namespace {
@@ -42,8 +43,15 @@ struct At {
 };
 using Words = std::array<std::int64_t, At::end>;
 
+void check_name(const std::string& name) {
+  if (!is_path(name))
+    throw Failure(MPI_ERR_BAD_FILE,
+                  "'" + name + "' is no name in a volume: '..' and names of more than 255 bytes are none");
+}
+
 /// By the first rank: makes or finds the file.
 void open_first(OpenFile& file, Words& words) {
+  check_name(file.name);
   file.file = file.connection->use([&](Client& client) {
     // A hint may be too large for this volume; it must not fail the call.
     Spreading spreading = file.hints.spreading;
@@ -95,8 +103,15 @@ std::optional<std::string> name_in_volume(const char* file_name) {
   std::string_view name = file_name == nullptr ? "" : file_name;
   if (!name.starts_with(prefix)) return {};
   name.remove_prefix(prefix.size());
-  name.remove_prefix(std::min(name.find_first_not_of('/'), name.size()));
-  return std::string(name);
+  std::string path;
+  while (!name.empty()) {
+    const std::string_view part = name.substr(0, name.find('/'));
+    name.remove_prefix(std::min(part.size() + 1, name.size()));
+    if (part.empty() || part == ".") continue;
+    if (!path.empty()) path += '/';
+    path += part;
+  }
+  return path;
 }
 
 std::shared_ptr<OpenFile> open_file(MPI_Comm communicator, const std::string& name, int mode, MPI_Info info) {
@@ -143,6 +158,7 @@ Outcome close_file(OpenFile& file) {
 }
 
 void delete_file(const std::string& name, MPI_Info info) {
+  check_name(name);
   connection_of(hints_of(info))->use([&](Client& client) { client.unlink(name); });
 }
 

@@ -335,9 +335,10 @@ Errno Names::list(const std::string& path, std::uint64_t cookie, DirectoryPage& 
     struct stat found{};
     if (type == DT_UNKNOWN && ::fstatat(directory.get(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0)
       type = IFTODT(found.st_mode);
-    page.names.push_back({name, type == DT_DIR   ? EntryKind::directory
-                                : type == DT_LNK ? EntryKind::link
-                                                 : EntryKind::file,
+    page.names.push_back({name,
+                          type == DT_DIR   ? EntryKind::directory
+                          : type == DT_LNK ? EntryKind::link
+                                           : EntryKind::file,
                           entry->d_ino});
     page.cookie = static_cast<std::uint64_t>(entry->d_off);
     bytes += name.size() + 16;

@@ -13,9 +13,9 @@
 namespace strider::listio {
 namespace {
 
-constexpr std::uint64_t chunk_blocks = 256;  // 1 MiB of data
+constexpr std::uint64_t chunk_blocks = 256;                         // 1 MiB of data
 constexpr std::size_t most_in_doubt = 4096, fewer_in_doubt = 2048;  // ranges that are told apart
-constexpr std::size_t few_sums = 256;  // need no memory of their own
+constexpr std::size_t few_sums = 256;                               // need no memory of their own
 
 [[noreturn]] void fail(int error) { throw std::system_error(error, std::generic_category()); }
 [[noreturn]] void fail() { fail(errno); }

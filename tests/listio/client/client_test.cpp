@@ -80,6 +80,37 @@ TEST(ClientTest, AServerThatHasToWaitAnswersOthers) {
   EXPECT_FALSE(waiting.is_done(ticket));
 }
 
+/// On several servers, with a hole before the end, by each method; in order and not.
+TEST(ClientTest, MemoryForWhatIsBeyondTheEndStaysAsItIs) {
+  constexpr std::uint64_t bytes = 1000, room = 3000;
+  ServerOptions small;
+  small.buffer_bytes = 512;
+  for (const std::uint32_t copies : {1U, 2U}) {
+    small.copies = copies;
+    const Service service(3, small, 64);
+    for (const Method method : {Method::pack, Method::gather, Method::multiple}) {
+      ClientOptions options;
+      options.method = method;
+      Client client(service.volume(), options);
+      const File file = client.open("data", Creation::if_missing);
+      client.truncate(file, 0);
+      const std::vector<std::byte> one(1, std::byte{7});
+      client.write(file, one, 10);
+      client.write(file, one, bytes - 1);
+      std::vector<std::byte> expected(bytes), read(room, std::byte{3});
+      expected[10] = expected[bytes - 1] = std::byte{7};
+      expected.resize(room, std::byte{3});
+      EXPECT_EQ(client.read(file, read, 0), bytes);
+      EXPECT_TRUE(read == expected);
+      std::fill(read.begin(), read.end(), std::byte{3});
+      const iovec pieces[] = {{&read[900], 2100}, {read.data(), 900}};
+      const ByteRun runs[] = {{900, 2100}, {0, 900}};
+      EXPECT_EQ(client.read_list(file, pieces, runs), bytes);
+      EXPECT_TRUE(read == expected);
+    }
+  }
+}
+
 /// With one copy, with repetitions, and with two copies: two transfers of 5 s each, the second of which waits for the
 /// first, by a client with a patience of 4 s.
 TEST(ClientTest, ATransferThatMovesIsWaitedForLongerThanPatience) {
@@ -313,7 +344,7 @@ TEST(ClientTest, TruncatesAndExtends) {
   }
   std::vector<std::byte> read(4000, std::byte{1});
   EXPECT_EQ(client.read(file, read, 0), 3000);
-  EXPECT_TRUE(std::all_of(read.begin(), read.end(), [](std::byte each) { return each == std::byte{0}; }));
+  EXPECT_TRUE(std::all_of(read.begin(), read.begin() + 3000, [](std::byte each) { return each == std::byte{0}; }));
 }
 
 TEST(ClientTest, ListsLongDirectories) {

@@ -309,6 +309,14 @@ void errors(const std::string& name) {
   EXPECT_CLASS(MPI_File_delete(name.c_str(), MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
   EXPECT_CLASS(opened("listio:no/such/directory", creating), MPI_ERR_NO_SUCH_FILE);
   CALL(opened(name, creating | MPI_MODE_EXCL));
+  CALL(MPI_File_close(&file));
+  CALL(opened("listio:.//" + name.substr(name.find(':') + 1), creating));
+  MPI_File other = MPI_FILE_NULL;
+  for (const std::string& wrong : {std::string("../x"), std::string("a/../b"), std::string(300, 'n')}) {
+    const std::string path = "listio:" + wrong;
+    EXPECT_CLASS(MPI_File_open(MPI_COMM_WORLD, path.c_str(), creating, MPI_INFO_NULL, &other), MPI_ERR_BAD_FILE);
+    EXPECT_CLASS(MPI_File_delete(path.c_str(), MPI_INFO_NULL), MPI_ERR_BAD_FILE);
+  }
   int number = 0;
   MPI_Status status;
   EXPECT_CLASS(MPI_File_write_at(file, -1, &number, 1, MPI_INT, &status), MPI_ERR_ARG);
@@ -400,9 +408,21 @@ void edges(const std::string& name) {
   MPI_Status status;
   CALL(MPI_File_seek(file, 39'990, MPI_SEEK_SET));
   CALL(MPI_File_read(file, found.data(), 100, MPI_CHAR, &status));
-  REQUIRE(moved(status) == 10 && std::all_of(found.begin(), found.end(), [](char each) { return each == 0; }));
+  const auto is_as_it_was = [&](long bytes_there) {
+    return std::all_of(found.begin(), found.begin() + bytes_there, [](char each) { return each == 0; }) &&
+           std::all_of(found.begin() + bytes_there, found.end(), [](char each) { return each == 'x'; });
+  };
+  REQUIRE(moved(status) == 10 && is_as_it_was(10));
   CALL(MPI_File_get_position(file, &at));
   REQUIRE(at == 40'090);
+  for (const char* const aggregation : {"enable", "disable"}) {
+    CALL(MPI_File_set_info(file, Info{{"romio_cb_read", aggregation}}));
+    for (const long there : {10L, 0L}) {
+      std::fill(found.begin(), found.end(), 'x');
+      CALL(MPI_File_read_at_all(file, 40'000 - there, found.data(), 100, MPI_CHAR, &status));
+      REQUIRE(moved(status) == there && is_as_it_was(there));
+    }
+  }
   CALL(MPI_File_read_at(file, 0, nullptr, 0, MPI_CHAR, &status));
   REQUIRE(moved(status) == 0);
   CALL(MPI_File_close(&file));

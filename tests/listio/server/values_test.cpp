@@ -202,8 +202,8 @@ class AnyClient final : TransportEvents {
     const auto* const said = std::get_if<ServerMessage>(&parsed);
     ASSERT_NE(said, nullptr);
     if (const auto* const challenge = std::get_if<Challenge>(said))
-      transport_->send(
-          peer_, write_message(Proof{prove(volume_.secret, Role::client, server_, nonce_, challenge->nonce)}));
+      transport_->send(peer_,
+                       write_message(Proof{prove(volume_.secret, Role::client, server_, nonce_, challenge->nonce)}));
     if (const auto* const welcome = std::get_if<Welcome>(said)) {
       welcome_ = *welcome;
       transport_->send(peer_, write_message(BufferRequest{1}));
