@@ -6,12 +6,13 @@ import itertools
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -274,6 +275,20 @@ def test_fio_verifies_what_four_jobs_wrote(mounts: Mounts) -> None:
         timeout=120,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@BOTH
+def test_a_write_ahead_log_of_sqlite_needs_the_cache(mounts: Mounts, caches: bool) -> None:
+    with closing(sqlite3.connect(mounts(caches) / "base")) as base:
+        base.execute("create table numbers (number)")
+        if caches:
+            assert base.execute("pragma journal_mode = wal").fetchone() == ("wal",)
+            base.execute("insert into numbers values (7)")
+            assert base.execute("select number from numbers").fetchall() == [(7,)]
+        else:
+            with pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
+                base.execute("pragma journal_mode = wal")
+                base.execute("insert into numbers values (7)")
 
 
 def test_times_numbers_and_thousands_of_entries(mounts: Mounts) -> None:
