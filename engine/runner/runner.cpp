@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <span>
 #include <thread>
 
@@ -21,7 +19,9 @@
 #include "repetitions/case_runner.hpp"
 #include "repetitions/simulated_repetition.hpp"
 #include "reports/per_rank_file.hpp"
+#include "runner/announcement.hpp"
 #include "runner/earlier_starts.hpp"
+#include "runner/plan_agreement.hpp"
 #include "runner/progress_relay.hpp"
 #include "runner/workplaces.hpp"
 
@@ -50,20 +50,6 @@ class MpiSession {
  private:
   int rank_ = 0, ranks_ = 1;
 };
-
-/// Rank 0 reads the plan and sends its text to all.
-std::string share_plan(const std::string& path, int rank) {
-  std::string text;
-  if (rank == 0) {
-    std::ifstream file(path, std::ios::binary);
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  }
-  std::uint64_t size = text.size();
-  broadcast(size, MPI_COMM_WORLD, idle);
-  text.resize(size);
-  if (size > 0) broadcast(std::span(text), MPI_COMM_WORLD, idle);
-  return text;
-}
 
 /// The next repetition, which rank 0 broadcasts; a negative case_index ends the run.
 struct Command {
@@ -171,20 +157,9 @@ class Runner {
   }
 
   void announce(const RunOptions& options) {
-    char library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-    int length = 0;
-    MPI_Get_library_version(library, &length);
-    std::string first_line(library);
-    first_line = first_line.substr(0, first_line.find('\n'));
-    std::replace(first_line.begin(), first_line.end(), '\t', ' ');
-    events_.run({.run = options.run,
-                 .mpi_library = first_line,
-                 .ranks = plan_.ranks,
-                 .nodes = run_nodes_.table,
-                 .timer = simulated_ ? "simulated" : std::string(context_.timer.name()),
-                 .timer_cost_ns = context_.timer.cost_ns(),
-                 .data_seed = options.data_seed,
-                 .confinement = confinement_});
+    RunInfo info = announcement(options, plan_.ranks, run_nodes_.table, context_.timer, confinement_);
+    if (simulated_) info.timer = "simulated";
+    events_.run(info);
   }
 
   /// On rank 0.
@@ -571,10 +546,8 @@ RunResult run_plan(const RunOptions& options) {
   watch_for_interrupts();
   const MpiSession session;
   std::vector<PlanError> errors;
-  const Plan plan = read_plan(share_plan(options.plan_file, session.rank()), errors);
-  for (const PlanError& error : errors)
-    if (session.rank() == 0) std::cerr << "strider-engine: case " << error.case_number << ": " << error.message << '\n';
-  if (!errors.empty()) return RunResult::bad_plan;
+  const Plan plan = read_shared_plan(options.plan_file, session.rank(), errors);
+  if (!agree_on_plan(errors, options)) return RunResult::bad_plan;
   if (!fits(session, plan, options.simulated_ranks)) return RunResult::failed;
   try {
     return Runner(session, plan, options).run();
