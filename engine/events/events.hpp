@@ -3,6 +3,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -153,6 +154,9 @@ class EventStream {
   void error(const PhaseName& name, const ErrorInfo& error);
   void end(const std::string& status);
 
+  /// Whether the run is over for its starter: another program wrote to the file, or the file is no longer at its path.
+  /// From then on nothing is written. May be called by any thread.
+  bool is_over();
   std::uint64_t errors() const { return errors_; }
   /// System calls made to write events.
   std::uint64_t write_calls() const { return write_calls_; }
@@ -163,6 +167,7 @@ class EventStream {
  private:
   double time_s() const;
   void write_line(const std::string& line);
+  void note_others(int file);
 
   Descriptor file_;
   std::string path_;
@@ -174,6 +179,10 @@ class EventStream {
   std::uint64_t samples_ = 0;
   std::uint64_t errors_ = 0;
   std::uint64_t write_calls_ = 0, written_bytes_ = 0;
+
+  std::mutex mutex_;  ///< of what follows, and of writing
+  bool over_ = false;
+  std::uint64_t size_ = 0, inode_ = 0;  ///< of a regular file that nobody else writes; inode 0: another kind of file
 };
 
 }  // namespace strider

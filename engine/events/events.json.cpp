@@ -1,10 +1,12 @@
 #include "events/events.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <ctime>
+#include <filesystem>
 #include <iostream>
 #include <utility>
 
@@ -69,6 +71,30 @@ EventStream::EventStream(const std::string& path) : path_(path), origin_ns_(stat
   if (path.empty()) return;
   file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!file_) throw_errno("open", path);
+  struct stat found{};
+  if (::fstat(file_.get(), &found) != 0) throw_errno("fstat", path);
+  path_ = std::filesystem::absolute(path).string();  // operations may change the working directory
+  if (!S_ISREG(found.st_mode)) return;
+  size_ = static_cast<std::uint64_t>(found.st_size);
+  inode_ = found.st_ino;
+}
+
+/// Where the file has bytes that this stream did not write, its starter has ended the run, or begun it anew.
+void EventStream::note_others(int file) {
+  struct stat found{};
+  if (inode_ == 0 || ::fstat(file, &found) != 0) return;
+  over_ = over_ || found.st_ino != inode_ || static_cast<std::uint64_t>(found.st_size) > size_;
+}
+
+bool EventStream::is_over() {
+  if (!file_) return false;
+  // A fresh descriptor: network file systems look at the server again only then.
+  const Descriptor fresh(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const bool gone = !fresh && errno == ENOENT;
+  const std::lock_guard lock(mutex_);
+  if (fresh) note_others(fresh.get());
+  over_ = over_ || (gone && inode_ != 0);
+  return over_;
 }
 
 double EventStream::time_s() const {
@@ -103,11 +129,15 @@ void EventStream::add(const Kept& kept) {
 void EventStream::write_line(const std::string& line) {
   if (keeps_) kept_ += line;
   if (!file_) return;
+  const std::lock_guard lock(mutex_);
+  note_others(file_.get());
+  if (over_) return;
   const Transferred moved = transfer_whole(line.size(), [&](std::uint64_t done) {
     ++write_calls_;
     return moved_or_error(::write(file_.get(), line.data() + done, line.size() - done));
   });
   written_bytes_ += moved.bytes;
+  size_ += moved.bytes;
   if (moved.bytes < line.size()) throw stopped_transfer({"write", path_, 0, line.size(), moved.error_number});
 }
 

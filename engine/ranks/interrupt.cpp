@@ -3,13 +3,16 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
+#include <atomic>
+
 namespace strider {
 namespace {
 
 // The one mutable global: a signal handler can reach nothing else.
-volatile sig_atomic_t interrupt_seen = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+std::atomic<bool> interrupt_seen{false};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
-void note_interrupt(int) { interrupt_seen = 1; }
+void note_interrupt(int) { interrupt_seen = true; }
 
 }  // namespace
 
@@ -27,6 +30,8 @@ void watch_for_interrupts() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-bool interrupted() { return interrupt_seen != 0; }
+void note_end_of_run() { interrupt_seen = true; }
+
+bool interrupted() { return interrupt_seen; }
 
 }  // namespace strider

@@ -6,7 +6,9 @@ namespace strider {
 void note_interrupts();
 /// The same for a rank, which also dies with its launcher.
 void watch_for_interrupts();
-/// SIGINT or SIGTERM has arrived: a rank ends the phase, removes the files and goes.
+/// The run is over for those who started it: a rank does as if it were interrupted. May be called by any thread.
+void note_end_of_run();
+/// SIGINT or SIGTERM has arrived, or the run is over: a rank ends the phase, removes the files and goes.
 bool interrupted();
 
 }  // namespace strider

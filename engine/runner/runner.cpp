@@ -23,6 +23,7 @@
 #include "runner/earlier_starts.hpp"
 #include "runner/plan_agreement.hpp"
 #include "runner/progress_relay.hpp"
+#include "runner/run_watch.hpp"
 #include "runner/workplaces.hpp"
 
 namespace strider {
@@ -99,6 +100,7 @@ class Runner {
     else if (session.rank() == 0) refuse_other_nodes();
     refused_ = share_flag(refusal_.has_value());
     if (!refused_ && !options.per_rank.empty()) begin_per_rank(options);
+    if (!refused_) watch(options);
   }
 
   RunResult run() {
@@ -133,6 +135,16 @@ class Runner {
   Nodes nodes_of_run(const WaitOptions& waiting) const {
     if (!simulated_) return find_nodes(plan_.ranks_per_node, waiting);
     return simulated_nodes(plan_.ranks, plan_.ranks_per_node > 0 ? plan_.ranks_per_node : simulated_ranks_per_node);
+  }
+
+  void watch(const RunOptions& options) {
+    RunWatch::Signs signs;
+    if (session_.rank() == 0) signs.events_are_over = [this] { return events_.is_over(); };
+    // A folder that strider run made is there until it removes it; a remount hides it for a while.
+    const bool is_lasting = options.marker == RunFolder::Marker::required && options.remount_command.empty();
+    if (is_lasting) signs.folder = options.directory;
+    if (!is_lasting && session_.rank() != 0) return;
+    watch_.emplace(std::move(signs), "rank " + std::to_string(session_.rank()) + " on " + context_.nodes.host);
   }
 
   /// Where the ranks are, and what their clocks show at first.
@@ -517,6 +529,7 @@ class Runner {
   CeilingScope ceilings_ = CeilingScope::none;
   bool interrupted_ = false;
   std::optional<SimulatedTime> simulated_;  ///< where the ranks are
+  std::optional<RunWatch> watch_;           ///< goes first: it looks at the events
 };
 
 bool fits_simulated(const MpiSession& session, const Plan& plan, std::uint32_t ranks) {

@@ -98,4 +98,10 @@ def _print_tables(results: "Results", option: str) -> None:
     if run.start and run.start.confinement:
         line = f"confinement: {run.start.confinement.in_words}"
         console.print(line, highlight=False, markup=False, soft_wrap=True)
+    if run.ignored_events:
+        line = (
+            f"note: {run.ignored_events} events behind the end of the run are ignored: ranks that strider "
+            "run could not reach went on"
+        )
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     print_sections(results, console, [option])

@@ -22,6 +22,7 @@ _OF_RUNS = frozenset({"run", "ceilings", "cut"})
 """Events of a whole start, which stay."""
 
 Event = dict[str, Any]
+_IGNORED: Event = {"event": "ignored"}
 _Repetition = tuple[int | None, int | None]
 """Numbers of a case and of its repetition."""
 
@@ -185,14 +186,22 @@ def _repetition(event: Event) -> _Repetition:
 
 
 def _lines(path: Path) -> Iterator[tuple[bytes, Event | None]]:
-    """Yields each line and its event; None from the first incomplete line on."""
+    """Yields each line and its event; None from the first incomplete line on.
+
+    What follows an `end` event is of ranks that did not learn that the run was over: it counts as no event of
+    the run.
+    """
     if not path.exists():
         return
     with path.open("rb") as file:
-        is_torn = False
+        is_torn = is_over = False
         for line in file:
             event = None if is_torn else _parse(line)
             is_torn = event is None
+            if event is not None and is_over and event["event"] not in ("run", "cut"):
+                event = _IGNORED
+            elif event is not None:
+                is_over = event["event"] == "end"
             yield line, event
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -70,7 +70,9 @@ def load(run_dir: Path) -> Run:
         StriderError: It is no run directory, is damaged, or has a version that this Strider does not know.
     """
     info, plan = load_info(run_dir), load_plan(run_dir)
-    events = _read_typed_events(run_dir / "events.jsonl", (Start, Sample, CeilingReport, ErrorRow, Cut, End))
+    ignored: list[int] = []
+    kinds = (Start, Sample, CeilingReport, ErrorRow, Cut, End)
+    events = _read_typed_events(run_dir / "events.jsonl", kinds, ignored.append)
     errors = [event for event in events if isinstance(event, ErrorRow)]
     return Run(
         directory=run_dir,
@@ -84,6 +86,7 @@ def load(run_dir: Path) -> Run:
         ceilings=_ceilings(events),
         cuts=[event for event in events if isinstance(event, Cut)],
         end=next((event for event in reversed(events) if isinstance(event, End)), None),
+        ignored_events=sum(ignored),
     )
 
 
@@ -236,7 +239,9 @@ def check_versions(run_dir: Path) -> None:
         next(read_events(events), None)
 
 
-def _read_typed_events(path: Path, wanted: Sequence[type[BaseModel]]) -> list[BaseModel]:
+def _read_typed_events(
+    path: Path, wanted: Sequence[type[BaseModel]], ignored: Callable[[int], None] | None = None
+) -> list[BaseModel]:
     """The events of the wanted types; others, also those of a later Strider, are passed over."""
     if not path.exists():
         return []
@@ -244,7 +249,7 @@ def _read_typed_events(path: Path, wanted: Sequence[type[BaseModel]]) -> list[Ba
     unwanted = ("case", "progress", *(kind for kind in _EVENT_TYPES if kind not in kinds and kind != "run"))
     return [
         _validate(path, kinds[event["event"]], event)
-        for event in read_events(path, without=unwanted)
+        for event in read_events(path, unwanted, ignored)
         if event["event"] in kinds
     ]
 

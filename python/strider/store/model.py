@@ -378,6 +378,7 @@ class Run(Record):
         ceilings: What was measured of the machine beside the cases; empty where it was not asked for.
         end: None for a run that is still going on or was killed.
         cuts: Where it was cut and resumed.
+        ignored_events: Number of events behind its end, of ranks that did not learn that it was over.
     """
 
     directory: Path
@@ -391,6 +392,7 @@ class Run(Record):
     ceilings: list[CeilingReport] = Field(default_factory=list)
     cuts: list[Cut] = Field(default_factory=list)
     starts: list[Start] = Field(default_factory=list)
+    ignored_events: int = 0
 
     @property
     def time_limit_s(self) -> float:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
-from strider.store.events import FILE_CHECK
+from strider.store.events import FILE_CHECK, lines_of_run
 from strider.store.schema import FieldSchema, results_schema
 
 #: Smallest buffer for one JSON value; DuckDB's own default.
@@ -227,9 +228,33 @@ def _lines(table: str, run_dirs: Sequence[Path]) -> str:
         return f"(SELECT {empty}, NULL::VARCHAR AS directory WHERE false)"
     # The only errors to ignore are a torn last line's: all else was checked before (`check_whole`).
     columns = ", ".join(f'"{name}": {quote(kind)}' for name, kind in types.items())
-    return f"""(SELECT *, {_DIRECTORY} AS directory FROM read_ndjson({_paths(run_dirs, "events.jsonl")},
-        columns = {{{columns}}}, filename = true, ignore_errors = true,
-        maximum_object_size = {MINIMUM_OBJECT_BYTES}))"""  # noqa: S608 - paths are quoted
+
+    def read(some: Sequence[Path], more: str = "") -> str:
+        return f"""SELECT *, {_DIRECTORY} AS directory{more} FROM read_ndjson({_paths(some, "events.jsonl")},
+            columns = {{{columns}}}, filename = true, ignore_errors = true,
+            maximum_object_size = {MINIMUM_OBJECT_BYTES})"""  # noqa: S608 - paths are quoted
+
+    # What follows the end of a run is no part of it.
+    ends = {run_dir: _lines_of_run(run_dir / "events.jsonl", _state(run_dir)) for run_dir in run_dirs}
+    numbered = ", row_number() OVER () AS line"
+    cut = [
+        f"SELECT * EXCLUDE (line) FROM ({read([run_dir], numbered)}) WHERE line <= {end}"  # noqa: S608 - a number
+        for run_dir, end in ends.items()
+        if end is not None
+    ]
+    whole = [run_dir for run_dir, end in ends.items() if end is None]
+    return "(" + " UNION ALL ".join([*([read(whole)] if whole else []), *cut]) + ")"
+
+
+def _state(run_dir: Path) -> tuple[int, int, int]:
+    """What changes with the events of a run."""
+    found = (run_dir / "events.jsonl").stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@lru_cache(maxsize=4096)
+def _lines_of_run(events: Path, _changed: tuple[int, int, int]) -> int | None:
+    return lines_of_run(events)
 
 
 def _judged(table: str, run_dirs: Sequence[Path]) -> str:

@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from builders import MIB, CaseSpec, RunBuilder, sweep
+from strider.cli import main
 from strider.errors import StriderError
-from strider.store import RankRow, list_runs, load, load_events
+from strider.launch.earlier import read_earlier
+from strider.store import RankRow, list_runs, load, load_events, query
+from strider.store.load import load_end
 
 RUN = "2026-11-21-101112-synthetic-abcd"
 
@@ -202,3 +205,54 @@ def test_deep_nesting_damages_one_run_of_a_list(tmp_path: Path, name: str) -> No
     if name == "plan.json":
         with pytest.raises(StriderError, match="nested too deeply"):
             load(tmp_path / RUN)
+
+
+def _with_orphans(run_dir: Path) -> int:
+    """Adds what ranks write that did not learn of the end of their run; returns the number of lines."""
+    file = run_dir / "events.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines()
+    kinds = [json.loads(line)["event"] for line in lines]
+    sample, rank = lines[kinds.index("sample")], lines[kinds.index("rank")]
+    error = {
+        "event": "error",
+        "time_s": 99.0,
+        "case": 1,
+        "repetition": 9,
+        "warmup": False,
+        "operation": "write",
+    }
+    error |= {"kind": "io", "rank": 1, "message": "No such file or directory", "count": 1}
+    end = {"event": "end", "time_s": 100.0, "status": "interrupted", "samples": 99, "errors": 7}
+    more = [sample.replace('"repetition": 0', '"repetition": 9'), rank, json.dumps(error), json.dumps(end)]
+    with file.open("a", encoding="utf-8") as added:
+        added.write("\n".join(more) + "\n")
+        added.write(sample[:40])
+    return len(more) + 1
+
+
+def test_what_follows_the_end_of_a_run_is_no_part_of_it(run_dir: Path, tmp_path: Path) -> None:
+    before, end, rows = load(run_dir), load_end(run_dir), load_events(run_dir, RankRow)
+    questions = [f"SELECT count(*) AS n FROM {table}" for table in ("samples", "ranks", "errors")]
+    counted = [query([run_dir], question) for question in questions]
+    assert before.ignored_events == 0
+    added = _with_orphans(run_dir)
+    after = load(run_dir)
+    assert after.ignored_events == added
+    assert (after.samples, after.errors, after.end) == (before.samples, before.errors, before.end)
+    assert load_end(run_dir) == end
+    assert load_events(run_dir, RankRow) == rows
+    assert [query([run_dir], question) for question in questions] == counted
+    other = RunBuilder([CaseSpec()]).write(tmp_path / "whole")
+    (both,), (one,) = query([run_dir, other], questions[0]), query([other], questions[0])
+    assert both["n"] == counted[0][0]["n"] + one["n"]
+    earlier = read_earlier(run_dir / "events.jsonl")
+    assert earlier.end is not None
+    assert end is not None
+    assert (earlier.end["status"], earlier.errors) == (end.status, 0)
+    assert earlier.last_s < 99
+
+
+def test_ignored_events_are_said(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    added = _with_orphans(run_dir)
+    assert main(["show", str(run_dir)]) == 0
+    assert f"note: {added} events behind the end of the run are ignored" in capsys.readouterr().out

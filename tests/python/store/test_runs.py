@@ -136,7 +136,8 @@ def test_a_file_larger_than_any_of_a_run_is_not_read(store: Path) -> None:
 
 def test_an_end_that_is_none_makes_a_damaged_row(store: Path) -> None:
     events = store / NEW / "events.jsonl"
-    events.write_text(events.read_text() + '{"event": "end", "samples": "x"}\n')
+    *lines, _ = events.read_text().splitlines()
+    events.write_text("\n".join([*lines, '{"event": "end", "samples": "x"}', ""]))
     assert {run.run: run for run in list_runs(store)}[NEW].status == "unreadable"
 
 

@@ -264,8 +264,9 @@ def test_runs_of_one_clock_have_no_clocks_and_no_timelines(run_dir: Path) -> Non
 
 
 def test_errors_without_a_case_are_kept(run_dir: Path) -> None:
-    with (run_dir / "events.jsonl").open("a") as events:
-        events.write('{"event":"error","time_s":9,"kind":"stall","message":"rank 3 is silent"}\n')
+    *lines, end = (run_dir / "events.jsonl").read_text().splitlines()
+    error = '{"event":"error","time_s":9,"kind":"stall","message":"rank 3 is silent"}'
+    (run_dir / "events.jsonl").write_text("\n".join([*lines, error, end, ""]))
     assert query([run_dir], "SELECT run, kind, message FROM errors") == [
         {"run": RUN, "kind": "stall", "message": "rank 3 is silent"}
     ]
