@@ -6,6 +6,7 @@ for plans (foundation/text.cpp).
 """
 
 import re
+from collections.abc import Sequence
 
 _FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 MOST_SHOWN = 80
@@ -28,3 +29,8 @@ def shortened(text: str) -> str:
     if len(text) <= MOST_SHOWN:
         return printable(text)
     return f"{printable(text[:MOST_SHOWN])}… ({len(text)} characters)"
+
+
+def enumerated(names: Sequence[str]) -> str:
+    """Returns `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -4,16 +4,20 @@ import os
 import re
 import resource
 import signal
+import socket
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from strider.errors import ExitCode
 from strider.launch.state import RunState, Unanswered
+from strider.text import enumerated
 
 _SHELL = 128
 """Offset of signal numbers in exit codes of shells, Open MPI and Slurm; MPICH adds none."""
 _CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
 _LOG_BYTES = 1 << 14
+_MOST_NODES = 8
 _MOST_RANKS = 16
 """No longer list of ranks."""
 _NO_DESCRIPTORS = ("Too many open files", "EMFILE", "max open files limit")
@@ -36,14 +40,18 @@ _LOST_PROCESS = tuple(
         r"^srun: error: (?P<node>\S+): task (?P<rank>\d{1,10}): (?P<signal>[A-Z][a-z ]+)",
     )
 )
-_LOST_NODE = tuple(
+_SILENT_NODE = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
-        r"^Connection to (?P<node>\S+) closed by remote host\.",  # ssh
         r"^Timeout, server (?P<node>\S+) not responding\.",  # ssh with ServerAliveInterval
         r"^[ \t]*Remote daemon: .* on node (?P<node>\S+)$",  # Open MPI
-        r"^srun: error: Node failure on (?P<node>\S+)",
     )
+)
+"""Nodes whose ranks may go on."""
+_LOST_NODE = (
+    *_SILENT_NODE,
+    re.compile(r"^Connection to (?P<node>\S+) closed by remote host\.", re.MULTILINE),  # ssh
+    re.compile(r"^srun: error: Node failure on (?P<node>\S+)", re.MULTILINE),
 )
 
 
@@ -92,12 +100,8 @@ def _cause(returncode: int | None, state: RunState, log: str) -> str:
             f"the launcher or a rank reached the limit of open files {where} (ulimit -n is {soft} here): "
             "raise the limit, or reduce clients"
         )
-    if node := lost_node(log):
-        return (
-            f"node {node}{_ranks_on(node, state)} was lost {where}: its launcher daemon or the connection to "
-            "it ended; "
-            f"check that {node} is up and reachable"
-        )
+    if nodes := lost_nodes(log):
+        return _lost_connections(nodes, state, where)
     lost = lost_process(log)
     if lost and lost.number:
         rank = replace(lost, rank=_rank_of(lost, state))
@@ -108,6 +112,30 @@ def _cause(returncode: int | None, state: RunState, log: str) -> str:
     if number is None:
         return f"the engine exited early (exit status {returncode}) {where}"
     return _end_of_rank("a rank", number, where)
+
+
+def _lost_connections(nodes: Sequence[str], state: RunState, where: str) -> str:
+    """Returns which nodes were lost: all at once means that this host lost its own link."""
+    shown = [f"{node}{_ranks_on(node, state)}" for node in nodes[:_MOST_NODES]]
+    more = [f"{len(nodes) - _MOST_NODES} more"] if len(nodes) > _MOST_NODES else []
+    named = enumerated([*shown, *more])
+    if len(nodes) == 1:
+        return (
+            f"node {named} was lost {where}: its launcher daemon or the connection to it ended; check that "
+            f"{nodes[0]} is up and reachable"
+        )
+    others = [node["name"] for node in state.nodes if not _is_same_host(node["name"], socket.gethostname())]
+    if others and all(any(_is_same_host(name, node) for node in nodes) for name in others):
+        return f"this host lost its connection to {named} {where}: check the network link of this host"
+    return (
+        f"nodes {named} were lost {where}: their launcher daemons or the connections to them ended; check "
+        "that they are up and reachable"
+    )
+
+
+def silent_nodes(log: str, state: RunState) -> list[str]:
+    """Returns the nodes that do not answer any more, on which ranks may go on."""
+    return [*_nodes_in(log, _SILENT_NODE), *(state.unanswered.nodes if state.unanswered else [])]
 
 
 def _not_answering(unanswered: Unanswered, where: str) -> str:
@@ -128,8 +156,8 @@ def _consequence(state: RunState, log: str) -> str:
         return ""
     if state.unanswered:
         return ". The other ranks waited for it"
-    if node := lost_node(log):
-        gone = len(_ranks_of_node(node, state))
+    if nodes := lost_nodes(log):
+        gone = sum(len(_ranks_of_node(node, state)) for node in nodes)
     elif (lost := lost_process(log)) and lost.number:
         gone = 1
     else:
@@ -138,7 +166,7 @@ def _consequence(state: RunState, log: str) -> str:
     if others < 1:
         return ""
     number = f"other {others} ranks" if gone and others > 1 else "other rank" if gone else "other ranks"
-    return f". The {number} could not continue without it"
+    return f". The {number} could not continue without {'them' if len(nodes) > 1 else 'it'}"
 
 
 def _ranks_on(node: str, state: RunState) -> str:
@@ -197,13 +225,17 @@ def _end_of_rank(rank: str, number: signal.Signals, where: str, there: str = "")
 def is_lost(log: str) -> bool:
     """Returns whether the launcher or a rank reports a lost node, or a rank that a signal ended."""
     process = lost_process(log)
-    return bool(lost_node(log)) or (process is not None and process.number is not None)
+    return bool(lost_nodes(log)) or (process is not None and process.number is not None)
 
 
-def lost_node(log: str) -> str:
-    """Returns the first node to which the launcher lost its connection; empty if it reports none."""
-    found = [match for pattern in _LOST_NODE for match in pattern.finditer(log)]
-    return min(found, key=lambda match: match.start())["node"] if found else ""
+def lost_nodes(log: str) -> list[str]:
+    """Returns the nodes to which the launcher lost its connection, in the order of its reports."""
+    return _nodes_in(log, _LOST_NODE)
+
+
+def _nodes_in(log: str, patterns: Sequence[re.Pattern[str]]) -> list[str]:
+    found = [match for pattern in patterns for match in pattern.finditer(log)]
+    return list(dict.fromkeys(match["node"] for match in sorted(found, key=lambda match: match.start())))
 
 
 def lost_process(log: str) -> LostProcess | None:

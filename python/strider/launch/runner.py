@@ -23,7 +23,7 @@ from strider.kept import KeptClaims
 from strider.kept import claimed as kept_files
 from strider.launch import folder, rundir
 from strider.launch.confinement import Confinement, Forbidden, Needs, Wish, confinement
-from strider.launch.deaths import cause_of_death, end_of
+from strider.launch.deaths import cause_of_death, end_of, silent_nodes
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.losses import LossWatch
@@ -44,6 +44,7 @@ from strider.launch.watching import Watching
 from strider.listio import reaches_into_servers, require_answers, temporary_volume
 from strider.suite import CheckedPlan, Plan, turns
 from strider.suite.estimate import planned_phases
+from strider.text import enumerated
 
 GRACE_S = 1.2
 """Time limit in seconds for the ranks to exit after an interruption."""
@@ -108,6 +109,7 @@ class Ending:
         failure: Text of that failure.
         signal: Name of the signal that interrupted it, such as `SIGINT`; empty if none did.
         problems: What could not be done with files that stay.
+        silent: Nodes that do not answer any more, on which ranks may go on.
     """
 
     returncode: int | None
@@ -115,6 +117,7 @@ class Ending:
     failure: str = ""
     signal: str = ""
     problems: Sequence[str] = ()
+    silent: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -176,6 +179,7 @@ def execute(
         observers(watching.observing, store, note) as observed,
         _own_folder(target, run, bounds, remount) as own,
     ):
+        ending = None
         try:
             _ask_nodes(checked, engine, launcher, target, own.path, store, note)
             if resumption:
@@ -194,7 +198,7 @@ def execute(
             ending = _measure(checked, engine, launcher, target, own, directory, state, options, ends, note)
         finally:
             display.close()
-            leftover = _remove(own, resumption)
+            leftover = _remove(own, resumption, ending.silent if ending else ())
         try:
             left = "\n".join(filter(None, [*ending.problems, leftover])) or None
             return conclude(directory, state, ending, left)
@@ -229,12 +233,26 @@ def _begins_rows(path: Path | None, resumption: Resumption | None) -> bool:
     return resumption is None or not (has_results or (path is not None and path.exists()))
 
 
-def _remove(own: folder.Folder, resumption: Resumption | None) -> str | None:
-    """Removes what a run no longer needs; returns why its folder could not be removed, or None."""
-    leftover = folder.remove(own)
+def _remove(own: folder.Folder, resumption: Resumption | None, silent: Sequence[str]) -> str | None:
+    """Removes what a run no longer needs; returns why its folder is left, or None.
+
+    Args:
+        own: The folder.
+        resumption: The run that was continued.
+        silent: Nodes on which ranks may go on: they would meet errors that are none of the storage.
+    """
+    leftover = _kept_for(silent, own.path) if silent else folder.remove(own)
     if resumption:
         resumption.record.unlink(missing_ok=True)
     return leftover
+
+
+def _kept_for(silent: Sequence[str], path: Path) -> str:
+    nodes = enumerated(silent)
+    return (
+        f"ranks may still run on {nodes}, so {path} is kept: when strider-engine has ended there, remove it "
+        f"with strider clean {path.parent}"
+    )
 
 
 def _run_of(resumption: Resumption | None, run_id: str, target: Path) -> str:
@@ -435,7 +453,8 @@ def attend(
         # Also after a normal exit: the launcher may exit before its descendants.
         process.kill()
     signal = interrupted.received[0].name if cause == "interruption" else ""
-    return Ending(process.returncode, cause, failure, signal)
+    silent = silent_nodes(end_of(directory.log), state) if state.end is None else []
+    return Ending(process.returncode, cause, failure, signal, silent=silent)
 
 
 def _follow(

@@ -1,11 +1,12 @@
 """Why an engine ended that did not say so itself."""
 
+import socket
 import time
 from pathlib import Path
 
 import pytest
 
-from strider.launch.deaths import cause_of_death, end_of, is_banner, is_lost, lost_node
+from strider.launch.deaths import cause_of_death, end_of, is_banner, is_lost, lost_nodes, silent_nodes
 from strider.launch.state import RunState, Unanswered
 
 
@@ -102,13 +103,13 @@ def test_the_first_rank_that_was_lost_is_named() -> None:
     ids=["ssh", "ssh with keepalive", "Open MPI", "srun"],
 )
 def test_a_lost_node_is_named_even_if_the_launcher_had_to_be_killed(log: str) -> None:
-    assert lost_node(log) == "n3"
+    assert lost_nodes(log) == ["n3"]
     assert is_lost(log)
     assert cause_of_death(-9, state(), log).startswith("node n3 was lost in case 2: ")
 
 
-def test_a_message_that_only_mentions_a_connection_is_no_lost_node() -> None:
-    assert lost_node("xrootd: Connection to n3 closed by remote host.\nConnection to n3 closed.\n") == ""
+def test_a_message_that_only_mentions_a_connection_is_no_lost_nodes() -> None:
+    assert lost_nodes("xrootd: Connection to n3 closed by remote host.\nConnection to n3 closed.\n") == []
 
 
 def test_it_is_said_where_the_run_was() -> None:
@@ -243,3 +244,49 @@ def test_a_number_without_an_end_does_not_end_the_watch() -> None:
     ]
     for log in logs:
         is_lost(log)
+
+
+def on_nodes(*names: str) -> RunState:
+    """A run with two ranks on each node, in its second case."""
+    found = state()
+    found.nodes = [
+        {"name": name, "ranks": 2, "processes": [[2 * number, 70 + number], [2 * number + 1, 80 + number]]}
+        for number, name in enumerate(names)
+    ]
+    return found
+
+
+def timeouts(*names: str) -> str:
+    return "".join(f"Timeout, server {name} not responding.\n" for name in names)
+
+
+def test_all_hosts_lost_at_once_mean_the_own_link() -> None:
+    said = cause_of_death(255, on_nodes("n1", "n2", "n3"), timeouts("n2", "n1", "n3"))
+    assert said == (
+        "this host lost its connection to n2 (ranks 2, 3), n1 (ranks 0, 1) and n3 (ranks 4, 5) in case 2: "
+        "check the network link of this host"
+    )
+    own = on_nodes(socket.gethostname(), "n2", "n3")
+    assert cause_of_death(255, own, timeouts("n2", "n3")).startswith("this host lost its connection to n2 (")
+
+
+def test_each_lost_node_is_named_with_its_ranks() -> None:
+    said = cause_of_death(255, on_nodes("n1", "n2", "n3", "n4"), timeouts("n2", "n4"))
+    assert said == (
+        "nodes n2 (ranks 2, 3) and n4 (ranks 6, 7) were lost in case 2: their launcher daemons or the "
+        "connections to them ended; check that they are up and reachable. The other 4 ranks could not "
+        "continue without them"
+    )
+    many = [f"n{number}" for number in range(20)]
+    said = cause_of_death(255, on_nodes(*many), timeouts(*many[:19]))
+    assert " and 11 more were lost in case 2" in said
+
+
+def test_ranks_may_go_on_only_where_nothing_answers() -> None:
+    log = f"{timeouts('n2')}Connection to n3 closed by remote host.\n{OPEN_MPI_NODE}"
+    assert lost_nodes(log) == ["n2", "n3"]
+    assert silent_nodes(log, state()) == ["n2", "n3"]
+    assert silent_nodes("Connection to n3 closed by remote host.\n", state()) == []
+    waiting = state()
+    waiting.unanswered = Unanswered(["n9"], "")
+    assert silent_nodes("", waiting) == ["n9"]

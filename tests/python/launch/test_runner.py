@@ -288,6 +288,22 @@ def test_a_killed_rank_ends_the_run_with_its_samples_kept(run: Run, target: Path
     assert contents(target) == ["precious"]
 
 
+def test_the_folder_of_ranks_that_may_go_on_is_kept(
+    run: Run, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it, they would meet errors that are none of the storage."""
+    monkeypatch.setattr("strider.launch.runner.silent_nodes", lambda *_: ["n3", "n4"])
+    outcome = run(*ENDLESS, display=Watcher(4, lambda: os.kill(ranks()[-1], signal.SIGKILL)))
+    (kept,) = [name for name in contents(target) if name != "precious"]
+    assert outcome.leftover == (
+        f"ranks may still run on n3 and n4, so {target / kept} is kept: when strider-engine has ended there, "
+        f"remove it with strider clean {target}"
+    )
+    assert sealed(outcome)["leftover"] == outcome.leftover
+    outcome = run()
+    assert (outcome.status, outcome.leftover) == ("complete", None)
+
+
 def test_ranks_that_do_not_heed_the_interruption_are_killed(run: Run, target: Path) -> None:
     def freeze_and_interrupt() -> None:
         for pid in ranks():
