@@ -14,6 +14,7 @@ import pytest
 
 from builders import CaseSpec, RunBuilder
 from hostile import World, damage_run, ran
+from serving import Server
 from strider.cli import main
 from strider.engine import Engine
 
@@ -87,6 +88,26 @@ def test_no_run_directory_stops_a_verb(runs: list[Path], tmp_path: Path) -> None
         if words[0] == "list" and "--json" not in words and run.name not in done.printed:
             complaints.append(f"{where}: not listed: {done.printed}")
         shutil.rmtree(run.parent)
+    assert not complaints, "\n".join(complaints[:5]) + f"\n{len(complaints)} of {COUNT}"
+
+
+def test_no_run_directory_stops_a_page(engine: Engine, runs: list[Path], tmp_path: Path) -> None:
+    random = Random(8)
+    complaints: list[str] = []
+    with Server(engine, tmp_path / "allowed", tmp_path / "store") as server:
+        assert server.enter().status == 200
+        for number in range(max(1, COUNT // 3)):
+            whole = random.choice(runs)
+            run = server.store / f"2026-11-{1 + number % 28:02}-{number:06}-synthetic-abcd"
+            shutil.copytree(whole, run)
+            where = damage_run(run, random)
+            for page in ("/runs", f"/runs/{run.name}", f"/?run={run.name}", "/runs?q=synthetic"):
+                answer = server.ask("GET", page)
+                if answer.status not in (200, 400, 404):
+                    complaints.append(f"{where}\n{page}: {answer.status} {answer.body[:300]!r}")
+            if run.name.encode() not in server.ask("GET", f"/runs?q={run.name}").body:
+                complaints.append(f"{where}\nnot listed")
+            shutil.rmtree(run)
     assert not complaints, "\n".join(complaints[:5]) + f"\n{len(complaints)} of {COUNT}"
 
 
