@@ -122,7 +122,7 @@ void ListioFile::write_window(const Request& request, const Window& window) {
   const std::span<std::byte> part = std::span(sieve_).first(length);
   if (window.holes) {
     ++calls_;
-    // What is beyond the end of the file reads as 0.
+    std::ranges::fill(part, std::byte{0});  // what is beyond the end of the file stays as it is
     located(Direction::read, request.extents, [&] { return client_.read(file_, part, window.begin); });
   }
   for_each_piece(request, window, [&](std::uint64_t in_window, std::uint64_t in_memory, std::uint64_t piece) {
