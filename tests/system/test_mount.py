@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -288,6 +289,35 @@ def test_a_write_ahead_log_of_sqlite_needs_the_cache(mounts: Mounts, caches: boo
         else:
             with pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
                 base.executescript("pragma journal_mode = wal; insert into numbers values (7);")
+
+
+def calls_at(number: int) -> list[Callable[[int], object]]:
+    """Calls on an open file with this offset and size."""
+    return [
+        lambda file: os.pwrite(file, b"ab", number),
+        lambda file: os.pread(file, 5, number),
+        lambda file: os.fstat(file).st_size,
+        lambda file: os.ftruncate(file, number),
+        lambda file: os.fstat(file).st_size,
+        lambda file: os.ftruncate(file, 10),
+    ]
+
+
+def test_offsets_and_sizes_around_powers_of_two_are_those_of_a_local_file(engine: Engine) -> None:
+    if not Path("/dev/shm").is_dir():
+        pytest.skip("machine: there is no /dev/shm, where files may have any size")
+    with (
+        TemporaryDirectory(dir="/dev/shm") as name,
+        volume_in(engine, Path(name) / "volume") as volume,
+        mounts_on(engine, volume, Path(name)) as mounts,
+    ):
+        files = [os.open(root / "file", os.O_RDWR | os.O_CREAT) for root in (mounts(), Path(name))]
+        for number in (2**power + more for power in range(64) for more in (-1, 0, 1)):
+            for call in calls_at(number) if number < 2**63 else []:
+                found, expected = (outcome(call, file) for file in files)
+                assert found == expected, number
+        for file in files:
+            os.close(file)
 
 
 def test_times_numbers_and_thousands_of_entries(mounts: Mounts) -> None:
