@@ -166,6 +166,19 @@ TEST_F(RunFolderTest, IsTheDirectoryThatTheRunWasGiven) {
   EXPECT_FALSE(accepts(changed));
 }
 
+TEST_F(RunFolderTest, MayBeThatOfNobodyOnAHostThatDoesNotKnowUsers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "machine: only root gives files away";
+  const FolderIdentity there = identity_of(own_, "n2/another"), here = identity_of(own_, this_host());
+  ASSERT_EQ(::chown(own_.c_str(), 65534, 65534), 0);
+  RunFolder folder(own_.string(), "r1", RunFolder::Marker::required, there);
+  EXPECT_NO_THROW(folder.check());
+  RunFolder known(own_.string(), "r1", RunFolder::Marker::required, here);
+  EXPECT_THROW(known.check(), IoError);
+  ASSERT_EQ(::chown(own_.c_str(), 1, 1), 0);
+  RunFolder other(own_.string(), "r1", RunFolder::Marker::required, there);
+  EXPECT_THROW(other.check(), IoError);
+}
+
 TEST_F(RunFolderTest, CopiedWithItsMarkerIsAnotherDirectory) {
   const FolderIdentity identity = identity_of(own_, this_host());
   fs::rename(own_, folder_.file("moved"));
