@@ -50,5 +50,30 @@ TEST_F(Events, OfAResumedRunContinueTheTimesAndTheCounts) {
   EXPECT_NE(text().find(R"("samples":7,"errors":2})"), std::string::npos) << text();
 }
 
+TEST_F(Events, AreNotContinuedAfterAnotherProgramHasEndedThem) {
+  EventStream stream(path_);
+  stream.case_begins({1, 0, false, ""});
+  EXPECT_FALSE(stream.is_over());
+  std::ofstream(path_, std::ios::app) << R"({"event": "end"})" << '\n';
+  const std::string sealed = text();
+  stream.case_begins({2, 0, false, ""});
+  stream.end("complete");
+  EXPECT_EQ(text(), sealed);
+  EXPECT_TRUE(stream.is_over());
+}
+
+TEST_F(Events, AreOverWithTheirFile) {
+  EventStream stream(path_);
+  EXPECT_FALSE(stream.is_over());
+  std::filesystem::rename(path_, path_ + ".moved");
+  EXPECT_TRUE(stream.is_over());
+  std::filesystem::remove(path_ + ".moved");
+  EventStream other(path_);
+  std::filesystem::remove(path_);
+  std::ofstream(path_) << "";
+  EXPECT_TRUE(other.is_over()) << "another file is there";
+  EXPECT_FALSE(EventStream("/dev/null").is_over());
+}
+
 }  // namespace
 }  // namespace strider
