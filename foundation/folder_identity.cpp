@@ -14,7 +14,7 @@
 namespace strider {
 namespace {
 
-constexpr uid_t nobody = 65534;
+constexpr uid_t unknown_user = 65534;
 
 template <typename Number>
 std::optional<Number> number_of(const std::string& part, const std::string& text) {
@@ -69,9 +69,9 @@ std::string difference_from(const FolderIdentity& identity, int directory) {
   if (::fstat(directory, &found) != 0) throw_errno("fstat", "the folder of the run");
   // Hosts number the devices of network file systems themselves.
   const bool of_this_host = !identity.host.empty() && identity.host == this_host();
-  // Of NFS 4, a host that does not know the names of users shows all files as those of nobody.
+  // Of NFS 4, a host that does not know the names of users shows all files as those of one user.
   const bool unmapped =
-      !of_this_host && found.st_uid == nobody && identity.inode && !has_numbers_of_its_client(directory);
+      !of_this_host && found.st_uid == unknown_user && identity.inode && !has_numbers_of_its_client(directory);
   if (identity.owner && *identity.owner != found.st_uid && !unmapped)
     return "it belongs to user " + std::to_string(found.st_uid) + " instead of user " + std::to_string(*identity.owner);
   const bool other_device = of_this_host && identity.device && *identity.device != found.st_dev;

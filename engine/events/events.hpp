@@ -182,7 +182,7 @@ class EventStream {
 
   std::mutex mutex_;  ///< of what follows, and of writing
   bool over_ = false;
-  std::uint64_t size_ = 0, inode_ = 0;  ///< of a regular file that nobody else writes; inode 0: another kind of file
+  std::uint64_t size_ = 0, inode_ = 0;  ///< as this stream left a regular file; inode 0: another kind of file
 };
 
 }  // namespace strider
