@@ -29,15 +29,17 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests" / "python")]
 from limits_builders import Result, of_clients, of_node, run_of  # noqa: E402
 from strider.limits import Analysis  # noqa: E402
 from strider.limits.catalogue import tables  # noqa: E402
-from strider.statistics import rule, summarize  # noqa: E402
+from strider.statistics import (  # noqa: E402
+    last_in_phases,
+    rule,
+    summarize,
+)
 from strider.statistics.crossover import crossover  # noqa: E402
-from strider.statistics.last_in_phases import rank_or_node  # noqa: E402
 from strider.statistics.overlap import overlap_of  # noqa: E402
 from strider.statistics.scaling import Scaling, scaling_of  # noqa: E402
 from strider.statistics.stragglers import (  # noqa: E402
     LATE,
     LEVEL,
-    SLOWER,
     LastRank,
     last_by_chance,
     slow_places,
@@ -272,21 +274,21 @@ def often_last(rng: Generator, n: int, nodes: int, slow: float, stalls: bool = F
     Nodes differ by 5 % in a repetition of two operations; stalls delay a node in one repetition of ten.
     """
     ranks = NODE_RANKS * nodes
-    phases: list[list[tuple[Any, LastRank]]] = [[], []]
+    phases: list[tuple[Any, LastRank]] = []
     for repetition in range(n):
         of_node = np.array(lognormal(rng, nodes, 0.05))
         if stalls:
             of_node = np.where(rng.random(nodes) < 0.1, 3 * of_node, of_node)
         of_node[1] *= slow
-        for phase in phases:
+        for operation in ("write", "read"):
             times = np.array(lognormal(rng, ranks, CV_RANKS)) * np.repeat(of_node, NODE_RANKS)
             rank, (low, p05, p25, p50) = int(times.argmax()), np.quantile(times, (0, 0.05, 0.25, 0.5))
             end = SimpleNamespace(quantity="end_s", min=low, p05=p05, p25=p25, p50=p50)
             sample = SimpleNamespace(
-                operation="", nodes=nodes, ranks_per_node_max=NODE_RANKS, rank_distributions=[end]
+                operation=operation, nodes=nodes, ranks_per_node_max=NODE_RANKS, rank_distributions=[end]
             )
             node, done_s = rank // NODE_RANKS, float(times.max())
-            phase.append(
+            phases.append(
                 (
                     sample,
                     LastRank(
@@ -303,8 +305,7 @@ def often_last(rng: Generator, n: int, nodes: int, slow: float, stalls: bool = F
                     ),
                 )
             )
-    found = [rank_or_node(phase, operations=2) for phase in phases]
-    named = [one for one in found if one.p_value <= LEVEL and one.lateness >= SLOWER]
+    named = last_in_phases.often_last(phases, cases=1, operations=2)
     return bool(named) if slow == 1.0 else any(one.rank is None and one.node == "1" for one in named)
 
 

@@ -96,7 +96,7 @@ def _is_equal(quantities: Mapping[str, RankDistribution]) -> bool:
 
 
 @dataclass(frozen=True)
-class _Often:
+class Often:
     """A rank or a node that has the last rank of some phases of a case.
 
     Attributes:
@@ -105,7 +105,7 @@ class _Often:
         own: The phases: operation, the last rank, and how many times as long it took as the median of the
             others.
         n: Number of phases, also those in which another one was the last.
-        p_value: For all operations of the run together.
+        p_value: For the whole run, at most.
     """
 
     rank: int | None
@@ -119,42 +119,85 @@ class _Often:
         """How many times as long as the median of the others it took, geometric mean."""
         return math.exp(fmean(math.log(factor) for _, _, factor in self.own))
 
-    def beside(self, other: _Often) -> _Often:
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is more than chance, and takes longer by an amount that counts."""
+        return self.p_value <= LEVEL and self.lateness >= SLOWER
+
+    def beside(self, other: Often) -> Often:
         """Returns both operations of the same rank or node as one."""
         p_value = min(self.p_value, other.p_value)
         return replace(self, own=[*other.own, *self.own], n=other.n + self.n, p_value=p_value)
 
 
 def _often_last(run: Run, last: dict[Phase, LastRank]) -> list[Straggler]:
-    """Ranks and nodes that finish last surely more often than by chance, in cases without rows of ranks.
-
-    If no rank is slower, each of N ranks is the last of a phase with probability 1 / N, and each node with
-    the share of its ranks. Each operation is judged alone, over its repetitions: what disturbs a node for a
-    moment disturbs several phases of one repetition. The largest count of all ranks and nodes is judged
-    (factors N and 2), and all operations of the run together.
-    """
-    groups: defaultdict[tuple[int, str], list[tuple[Sample, LastRank]]] = defaultdict(list)
+    """Ranks and nodes that finish last surely more often than by chance, in cases without rows of ranks."""
+    groups: defaultdict[int, list[tuple[Sample, LastRank]]] = defaultdict(list)
     for sample in run.samples:
         one = last.get((sample.case, sample.repetition, sample.operation))
         if sample.counts and one is not None and not one.times_s:
-            groups[sample.case, sample.operation].append((sample, one))
+            groups[sample.case].append((sample, one))
     judged = {
-        key: [(sample, one) for sample, one in long_enough(phases) if one.equal_work]
-        for key, phases in groups.items()
+        number: [(sample, one) for sample, one in long_enough(phases) if one.equal_work]
+        for number, phases in groups.items()
     }
-    several = {key: phases for key, phases in judged.items() if len(phases) > 1}
-    found: dict[tuple[int, int | None, str], _Often] = {}
-    for (number, _), phases in several.items():
-        often = rank_or_node(phases, operations=len(several))
-        if often.p_value <= LEVEL and often.lateness >= SLOWER:
-            key = (number, often.rank, often.node)
-            found[key] = often.beside(found[key]) if key in found else often
-    return sorted(
-        (_straggler(run, key[0], often) for key, often in found.items()), key=lambda one: -one.lateness
-    )
+    several = {n: phases for n, phases in judged.items() if len({one.repetition for _, one in phases}) > 1}
+    operations = sum(len({sample.operation for sample, _ in phases}) for phases in several.values())
+    found = [
+        _straggler(run, number, often)
+        for number, phases in several.items()
+        for often in often_last(phases, len(several), operations)
+    ]
+    return sorted(found, key=lambda one: -one.lateness)
 
 
-def _straggler(run: Run, number: int, often: _Often) -> Straggler:
+def often_last(phases: Sequence[tuple[Sample, LastRank]], cases: int, operations: int) -> list[Often]:
+    """Returns the rank of a case that is surely the last too often; if it is not the last mostly, the nodes.
+
+    If no rank is slower, each of N ranks is the last of a phase with probability 1 / N, and each node with
+    the share of its ranks. The largest count of all ranks and of all nodes is judged (factors N and 2). For
+    nodes, each operation is judged alone, over its repetitions: what disturbs a node for a moment disturbs
+    several phases of one repetition.
+
+    Args:
+        phases: All phases of the case.
+        cases: Number of cases that are judged together.
+        operations: Number of their operations.
+    """
+    rank, times = Counter(one.rank for _, one in phases).most_common(1)[0]
+    own = [(sample.operation, one, one.lateness) for sample, one in phases if one.rank == rank]
+    ranks = phases[0][1].ranks
+    by_chance = 2 * cases * _by_chance(ranks, 1 / ranks, len(phases), times)
+    single = Often(rank, own[0][1].node, own, len(phases), by_chance)
+    of_node = sum(one.node_number == own[0][1].node_number for _, one in phases)
+    if single.is_sure and 2 * times > of_node:
+        return [single]
+    by_operation: defaultdict[str, list[tuple[Sample, LastRank]]] = defaultdict(list)
+    for sample, one in phases:
+        by_operation[sample.operation].append((sample, one))
+    nodes: dict[str, Often] = {}
+    for some in by_operation.values():
+        node = _last_node(some, 2 * operations)
+        if node is not None and node.is_sure:
+            nodes[node.node] = node.beside(nodes[node.node]) if node.node in nodes else node
+    return list(nodes.values()) or ([single] if single.is_sure else [])
+
+
+def _last_node(phases: Sequence[tuple[Sample, LastRank]], tests: int) -> Often | None:
+    """The node that has the last rank of an operation most often; None where there is one node."""
+    sample, first = phases[0]
+    nodes = sample.nodes or 1
+    if nodes < 2:
+        return None
+    node, times = Counter(one.node_number for _, one in phases).most_common(1)[0]
+    share = max(1 / nodes, (sample.ranks_per_node_max or 1) / first.ranks)
+    own = [
+        (each.operation, one, _beside(each, one, share)) for each, one in phases if one.node_number == node
+    ]
+    return Often(None, own[0][1].node, own, len(phases), tests * _by_chance(nodes, share, len(phases), times))
+
+
+def _straggler(run: Run, number: int, often: Often) -> Straggler:
     operation, worst, _ = max(often.own, key=lambda phase: phase[2])
     return Straggler(
         case=run.cases[number],
@@ -170,30 +213,6 @@ def _straggler(run: Run, number: int, often: _Often) -> Straggler:
         p_value=often.p_value,
         last=len(often.own),
     )
-
-
-def rank_or_node(phases: Sequence[tuple[Sample, LastRank]], operations: int) -> _Often:
-    """Returns the rank that is the last most often, or the node; of both, the rank if it is the last mostly.
-
-    Args:
-        phases: The phases of an operation.
-        operations: Number of operations that are judged together.
-    """
-    tests = 2 * operations
-    rank, times = Counter(one.rank for _, one in phases).most_common(1)[0]
-    node, of_node = Counter(one.node_number for _, one in phases).most_common(1)[0]
-    sample, first = phases[0]
-    ranks, nodes = first.ranks, sample.nodes or 1
-    share = max(1 / nodes, (sample.ranks_per_node_max or 1) / ranks)
-    of_rank = [(s.operation, one, one.lateness) for s, one in phases if one.rank == rank]
-    by_chance = tests * _by_chance(ranks, 1 / ranks, len(phases), times)
-    single = _Often(rank, of_rank[0][1].node, of_rank, len(phases), min(1.0, by_chance))
-    if nodes < 2 or (single.p_value <= LEVEL and 2 * times > of_node):
-        return single
-    own = [(s.operation, one, _beside(s, one, share)) for s, one in phases if one.node_number == node]
-    by_chance = tests * _by_chance(nodes, share, len(phases), of_node)
-    whole = _Often(None, own[0][1].node, own, len(phases), min(1.0, by_chance))
-    return whole if whole.p_value <= LEVEL else single
 
 
 def _beside(sample: Sample, last: LastRank, share: float) -> float:
