@@ -17,7 +17,7 @@ from rich.console import Console
 from strider import __version__
 from strider.datasets import Claims, claimed, found_before
 from strider.engine import Engine, Json
-from strider.errors import ExitCode
+from strider.errors import DAMAGE, ExitCode, StriderError
 from strider.identities import words_of_open
 from strider.kept import KeptClaims
 from strider.kept import claimed as kept_files
@@ -447,7 +447,7 @@ def attend(
     cause: Cause = "failure"
     try:
         cause = _follow(process, state, directory, interrupted, limits, display, note)
-    except (OSError, ValueError, LookupError, TypeError) as error:
+    except (OSError, StriderError, *DAMAGE) as error:
         failure = f"cannot read the events in {directory.events} ({type(error).__name__}: {error})"
     finally:
         # Also after a normal exit: the launcher may exit before its descendants.
