@@ -393,14 +393,13 @@ def scrub(
     """
     from strider import engine as engines
     from strider.listio import scrub as run
-    from strider.listio.findings import damage_text, filled_text, show_progress
+    from strider.listio.findings import clear_progress, damage_text, filled_text, show_progress
     from strider.units import format_bytes_rounded
 
     _require_started(directory)
     progress = None if json else show_progress()
     found = run(engines.find(), directory, _size("--rate", rate) or 0, progress)
-    if progress:
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    clear_progress()
     findings = found["findings"]
     if json:
         _print_json(found)

@@ -46,3 +46,9 @@ def show_progress() -> Callable[[dict[str, Any]], None] | None:
         print(f"\r{amounts} verified, {left_s:.0f} s left\033[K", end="", file=sys.stderr, flush=True)
 
     return show
+
+
+def clear_progress() -> None:
+    """Removes the line of `show_progress` from the terminal."""
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
