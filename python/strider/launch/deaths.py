@@ -138,6 +138,15 @@ def silent_nodes(log: str, state: RunState) -> list[str]:
     return [*_nodes_in(log, _SILENT_NODE), *(state.unanswered.nodes if state.unanswered else [])]
 
 
+def kept_for(silent: Sequence[str], path: Path) -> str:
+    """Returns that the folder of a run is left because of nodes on which ranks may go on."""
+    nodes = enumerated(silent)
+    return (
+        f"ranks may still run on {nodes}, so {path} is kept: when strider-engine has ended there, remove it "
+        f"with strider clean {path.parent}"
+    )
+
+
 def _not_answering(unanswered: Unanswered, where: str) -> str:
     """Returns which nodes do not answer, with the evidence."""
     names = ", ".join(unanswered.nodes)

@@ -1,19 +1,20 @@
 """Checks before a run: target, free space and inodes, memory. Each finding has a remedy."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from strider.datasets import keeping
-from strider.engine import CheckedCase, Description
+from strider.engine import CheckedCase, Description, Engine
 from strider.errors import StriderError
+from strider.launch import rundir
 from strider.launch.job_limits import Memory, memory
 from strider.launch.launchers import Launcher
 from strider.launch.launchers.allocation import allocation
 from strider.launch.machine import Space, space_of
-from strider.launch.nodes import Room
+from strider.launch.nodes import Room, require_nodes
 from strider.listio import MOUNT
 from strider.metadata import MAKING
 from strider.suite import CheckedPlan, PlannedCase, turns
@@ -130,6 +131,27 @@ def node_needs(
         sorted({str(case.interface["name"]) for case, _ in plan.cases}),
         [*_lists(plan, description), *map(str, files)],
     )
+
+
+def ask_nodes(
+    checked: CheckedPlan,
+    engine: Engine,
+    launcher: Launcher,
+    target: Path,
+    own: Path,
+    store: Path,
+    note: Callable[[str], None],
+) -> None:
+    """Asks the nodes of a run for what it needs there, the store included.
+
+    Raises:
+        StriderError: A node cannot take part.
+    """
+    if launcher.reach == "this host":
+        return
+    with rundir.mark_of(store) as mark:
+        needs = node_needs(checked, launcher, engine.description, [mark])
+        require_nodes(launcher, engine, target, own, needs, note)
 
 
 def _lists(plan: CheckedPlan, description: Description) -> list[str]:

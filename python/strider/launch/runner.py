@@ -23,14 +23,14 @@ from strider.kept import KeptClaims
 from strider.kept import claimed as kept_files
 from strider.launch import folder, rundir
 from strider.launch.confinement import Confinement, Forbidden, Needs, Wish, confinement
-from strider.launch.deaths import cause_of_death, end_of, silent_nodes
+from strider.launch.deaths import cause_of_death, end_of, kept_for, silent_nodes
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.losses import LossWatch
 from strider.launch.mounts import RunMount, engine_words, mounts_of_run
-from strider.launch.nodes import require_nodes, run_clock_note
+from strider.launch.nodes import run_clock_note
 from strider.launch.observers import observers
-from strider.launch.preflight import check_target, node_needs, preflight, raise_errors
+from strider.launch.preflight import ask_nodes, check_target, preflight, raise_errors
 from strider.launch.process import EngineProcess, Interruptions, start
 from strider.launch.rank_rows import rank_rows
 from strider.launch.resume import Resumption, remove_earlier_folder
@@ -44,7 +44,6 @@ from strider.launch.watching import Watching
 from strider.listio import reaches_into_servers, require_answers, temporary_volume
 from strider.suite import CheckedPlan, Plan, turns
 from strider.suite.estimate import planned_phases
-from strider.text import enumerated
 
 GRACE_S = 1.2
 """Time limit in seconds for the ranks to exit after an interruption."""
@@ -54,12 +53,14 @@ STALL_MARGIN_S = 30.0
 """The engine reports stalls itself; if it cannot, it is killed this many seconds later."""
 LOSS_GRACE_S = 3.0
 """Time in seconds for the launcher to end by itself after a node or rank was lost; MPICH's may not."""
+END_GRACE_S = 20.0
+"""Time in seconds for the launcher to end after a complete run: MPI_Finalize of some libraries hangs."""
 POLL_S = 0.1
 STOPPING_POLL_S = 0.02
 _VOLUME = "to use a permanent volume, start one with strider listio serve DIR"
 
 Status = Literal["complete", "interrupted", "failed"]
-Cause = Literal["itself", "interruption", "loss", "stall", "failure"]
+Cause = Literal["itself", "interruption", "loss", "stall", "failure", "finished"]
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class Ending:
     Attributes:
         returncode: Exit status of the launcher; None if unknown.
         cause: Why it ended; `loss` means that a node or rank was lost, `failure` that this process could
-            no longer follow the events.
+            no longer follow the events, `finished` that a complete run did not exit.
         failure: Text of that failure.
         signal: Name of the signal that interrupted it, such as `SIGINT`; empty if none did.
         problems: What could not be done with files that stay.
@@ -166,13 +167,12 @@ def execute(
     Raises:
         StriderError: The run cannot be started; no files are left in the target.
     """
-    plan = checked.suite.plan
     watching, bounds = watching or Watching(), bounds or Bounds()
     note = partial(_note, console)
     target = _examine(checked, engine, launcher, note)
     remove_abandoned()
     started = datetime.now(UTC)
-    run = _run_of(resumption, run_id, target) or rundir.new_run_id(plan.suite.name, started)
+    run = _run_of(resumption, run_id, target) or rundir.new_run_id(checked.suite.plan.suite.name, started)
     display = Expendable(display)
     with (
         rank_rows(watching.per_rank, target, remount, is_new=_begins_rows(watching.per_rank, resumption)),
@@ -181,15 +181,14 @@ def execute(
     ):
         ending = None
         try:
-            _ask_nodes(checked, engine, launcher, target, own.path, store, note)
+            ask_nodes(checked, engine, launcher, target, own.path, store, note)
             if resumption:
                 directory = resumption.directory
                 resumption.begin()
             else:
                 info = run_info(checked, engine, launcher, target, started, run, watching.per_rank)
                 info["options"] = _options(launcher, watching, remount, bounds)
-                text = checked.suite.document.text
-                directory = rundir.create(store, run, plan.to_json(), text, engine.description, info)
+                directory = _create(checked, engine, store, run, info)
             for observer in observed:
                 observer.move(directory.path)
             state = _planned_state(checked, watching, resumption)
@@ -206,25 +205,11 @@ def execute(
             raise rundir.cannot_write(directory, error) from error
 
 
-def _ask_nodes(
-    checked: CheckedPlan,
-    engine: Engine,
-    launcher: Launcher,
-    target: Path,
-    own: Path,
-    store: Path,
-    note: Callable[[str], None],
-) -> None:
-    """Asks the nodes of a run for what it needs there, the store included.
-
-    Raises:
-        StriderError: A node cannot take part.
-    """
-    if launcher.reach == "this host":
-        return
-    with rundir.mark_of(store) as mark:
-        needs = node_needs(checked, launcher, engine.description, [mark])
-        require_nodes(launcher, engine, target, own, needs, note)
+def _create(
+    checked: CheckedPlan, engine: Engine, store: Path, run: str, info: dict[str, Json]
+) -> RunDirectory:
+    suite = checked.suite
+    return rundir.create(store, run, suite.plan.to_json(), suite.document.text, engine.description, info)
 
 
 def _begins_rows(path: Path | None, resumption: Resumption | None) -> bool:
@@ -241,18 +226,10 @@ def _remove(own: folder.Folder, resumption: Resumption | None, silent: Sequence[
         resumption: The run that was continued.
         silent: Nodes on which ranks may go on: they would meet errors that are none of the storage.
     """
-    leftover = _kept_for(silent, own.path) if silent else folder.remove(own)
+    leftover = kept_for(silent, own.path) if silent else folder.remove(own)
     if resumption:
         resumption.record.unlink(missing_ok=True)
     return leftover
-
-
-def _kept_for(silent: Sequence[str], path: Path) -> str:
-    nodes = enumerated(silent)
-    return (
-        f"ranks may still run on {nodes}, so {path} is kept: when strider-engine has ended there, remove it "
-        f"with strider clean {path.parent}"
-    )
 
 
 def _run_of(resumption: Resumption | None, run_id: str, target: Path) -> str:
@@ -483,6 +460,11 @@ def _follow(
                 cause, kill_at = "loss", now + LOSS_GRACE_S
             elif cause == "itself" and now - state.last_event > limits.stall_s:
                 cause, kill_at = "stall", now
+            elif cause == "itself" and _is_complete(state) and now - state.last_event > END_GRACE_S:
+                cause, kill_at = "finished", now
+                note(
+                    f"all is measured, but the ranks did not exit within {END_GRACE_S:.0f} s: they are ended"
+                )
             if now >= kill_at or len(interrupted.received) > 1:
                 process.kill()
             time.sleep(POLL_S if cause == "itself" else STOPPING_POLL_S)
@@ -539,7 +521,7 @@ def _is_complete(state: RunState) -> bool:
 def _exit_code(state: RunState, ending: Ending, status: Status) -> ExitCode:
     if status == "complete":
         # A signal after the last event does not affect the measurement.
-        failed = state.errors or (ending.returncode != 0 and ending.cause != "interruption")
+        failed = state.errors or (ending.returncode != 0 and ending.cause not in ("interruption", "finished"))
         # The time limit can come before the end of the first phase.
         done = ExitCode.OK if state.samples else ExitCode.CANNOT_RUN
         return ExitCode.CHECK_FAILED if failed else done

@@ -9,17 +9,18 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from strider.engine import Engine, Json
+from strider.engine import Engine, Json, Mpi
 from strider.errors import ExitCode, StriderError
 from strider.launch import Bounds, Outcome, Watching, execute, folder
 from strider.launch.confinement import Wish
 from strider.launch.display import Silent
-from strider.launch.launchers import choose
+from strider.launch.launchers import Launcher, choose
 from strider.launch.process import EngineProcess, interruptions, start
 from strider.launch.state import RunState
 from strider.processes import descendants
@@ -42,6 +43,7 @@ operations = ["write", "read"]
 ENDLESS = ("case.interface=posix", "case.repetitions=1000000")
 
 Run = Callable[..., Outcome]
+choose_launcher: Callable[[str, Mpi], Launcher] = choose
 
 
 class Watcher(Silent):
@@ -72,7 +74,7 @@ def run(engine: Engine, target: Path, tmp_path: Path) -> Run:
     def start(*settings: str, display: Silent | None = None, bounds: Bounds | None = None) -> Outcome:
         changes = Changes(list(settings), str(target))
         checked = check(build(parse(SUITE, "s.toml"), engine.description, changes), engine)
-        launcher = choose("mpiexec", engine.version.mpi)
+        launcher = choose_launcher("mpiexec", engine.version.mpi)
         with interruptions() as interrupted:
             return execute(
                 checked,
@@ -285,6 +287,24 @@ def test_a_killed_rank_ends_the_run_with_its_samples_kept(run: Run, target: Path
     last = events(outcome)[-1]
     assert (last["event"], last["by"], last["status"]) == ("end", "launcher", "failed")
     assert sum(event["event"] == "sample" for event in events(outcome)) == outcome.samples >= 4
+    assert contents(target) == ["precious"]
+
+
+def test_a_complete_run_does_not_wait_for_ranks_that_do_not_exit(
+    run: Run, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in MPI_Finalize, which can hang."""
+
+    def never_ending(name: str, mpi: Mpi) -> Launcher:
+        usual = choose(name, mpi)
+        script = ["sh", "-c", '"$@"; exec sleep 100000', "x"]
+        return replace(usual, words=lambda seats: [*script, *usual.words(seats)])
+
+    monkeypatch.setattr(f"{__name__}.choose_launcher", never_ending)
+    monkeypatch.setattr("strider.launch.runner.END_GRACE_S", 0.5)
+    with no_process_left():
+        outcome = run()
+    assert (outcome.status, outcome.exit_code) == ("complete", ExitCode.OK)
     assert contents(target) == ["precious"]
 
 
