@@ -1,6 +1,7 @@
 """A rank or a node that is lost in the middle of a run is named."""
 
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -138,6 +139,17 @@ def test_a_node_whose_link_is_cut_is_named(long_run: LongRun, hosts: Hosts) -> N
         assert "node n3 (rank 2) was lost in case 1" in long_run.output()
     finally:
         hosts.set_link("n3", "up")
+
+
+def test_the_own_link_is_named_when_all_hosts_are_lost_at_once(long_run: LongRun, hosts: Hosts) -> None:
+    hosts.set_link("client", "down")
+    try:
+        said = long_run.output()
+    finally:
+        hosts.set_link("client", "up")
+    assert re.search(r"this host lost its connection to (n\d \(rank \d\)(, | and )?){4} in case 1", said)
+    assert "ranks may still run on n" in said
+    assert not re.search(r"node n\d .*was lost", said)
 
 
 # --- Slurm: its nodes are processes of this machine ---
