@@ -74,8 +74,9 @@ struct Arguments {
   std::string verb;
   std::string plan;
   std::map<std::string, std::string> options;
-  std::map<std::string, std::vector<std::string>> repeated{{"remount", {}},  {"mount", {}},     {"dataset", {}}, {"process", {}},
-                                                           {"identity", {}}, {"interface", {}}, {"file", {}}};
+  std::map<std::string, std::vector<std::string>> repeated{{"remount", {}}, {"mount", {}},    {"dataset", {}},
+                                                           {"process", {}}, {"identity", {}}, {"interface", {}},
+                                                           {"file", {}}};
 
   Arguments(int count, char** words) {
     if (count > 1) verb = words[1];

@@ -63,7 +63,7 @@ std::uint64_t start_ticks(pid_t process) {
 void require_own(const std::string& path) {
   const std::string folder = path.substr(0, path.rfind('/'));
   for (const std::string& each : {folder, path}) {
-    struct stat found {};
+    struct stat found{};
     if (::fstatat(AT_FDCWD, each.c_str(), &found, each == path ? AT_SYMLINK_NOFOLLOW : 0) != 0) continue;
     const bool is_own = found.st_uid == ::geteuid() || found.st_uid == 0;
     if (!is_own || (found.st_mode & S_IWOTH) != 0 || S_ISLNK(found.st_mode))

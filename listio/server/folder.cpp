@@ -117,7 +117,7 @@ ServerFolder::ServerFolder(const std::string& directory, const Label& label, Fol
   make_folder(path_);
   folder_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder_) refuse(path_);
-  struct stat found {};
+  struct stat found{};
   if (::fstat(folder_.get(), &found) != 0) refuse(path_);
   if ((found.st_uid != ::geteuid() && found.st_uid != 0) || (found.st_mode & S_IWOTH) != 0)
     refuse(path_, "another user owns it or can write to it", "use a volume of your own");

@@ -42,15 +42,17 @@ def _endless(file: Path) -> None:
         opened.truncate(MOST_BYTES + 1)
 
 
+def _writable(file: Path) -> None:
+    file.touch()
+    file.chmod(0o666)
+
+
 HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
     "link": (_link, "a symbolic link is not followed"),
     "FIFO": (os.mkfifo, "not a regular file"),
     "folder": (Path.mkdir, "Is a directory"),
     "large": (_endless, "larger than 1048576 bytes"),
-    "writable": (
-        lambda file: (file.touch(), file.chmod(0o666)),
-        r"can be written by other users \(mode 0666\)",
-    ),
+    "writable": (_writable, r"can be written by other users \(mode 0666\)"),
 }
 
 
