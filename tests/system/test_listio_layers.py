@@ -172,7 +172,7 @@ def harmed(engine: Engine, folder: Path, copies: int) -> Iterator[Harm]:
     """A volume that serves."""
     volume = folder / "volume"
     volume.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "none", str(volume)]
+    words = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES},mode=0700", "none", str(volume)]
     has_disk = subprocess.run(words, capture_output=True, check=False).returncode == 0
     options = ServerOptions(servers=SERVERS, strip_bytes=4096, transport="tcp", copies=copies)
     harm = Harm(engine, volume, folder / "clients", options, has_disk, random.Random(copies))

@@ -21,6 +21,7 @@ from strider.cli.options import (
 from strider.cli.probing import can_queue, check_directory, probe, reach, settings_of
 from strider.cli.running import RunOptions, run_document
 from strider.errors import StriderError
+from strider.text import printable
 
 if TYPE_CHECKING:
     from strider.card import Card
@@ -250,7 +251,9 @@ def _text(card: "Card") -> list[str]:
     from strider.card import card_lines
 
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    return [
-        f"\033[{_COLOURS[line.style]}m{line.text}\033[0m" if coloured and _COLOURS[line.style] else line.text
-        for line in card_lines(card)
-    ]
+    colours = _COLOURS if coloured else dict.fromkeys(_COLOURS, "")
+    return [_painted(printable(line.text), colours.get(line.style, "")) for line in card_lines(card)]
+
+
+def _painted(text: str, colour: str) -> str:
+    return f"\033[{colour}m{text}\033[0m" if colour else text

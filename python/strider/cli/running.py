@@ -511,8 +511,7 @@ def _print_results(run: "Run", outcome: "Outcome", options: RunOptions, render: 
         exit_code = {"exit_code": int(outcome.exit_code)}
         sys.stdout.write(to_json({**head, **exit_code, **document_of(results, ["", "limits"])}))
     elif render:
-        for line in render(run):
-            echo(line)
+        sys.stdout.writelines(f"{line}\n" for line in render(run))
     else:
         from strider.cli.console import output
 

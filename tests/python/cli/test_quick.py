@@ -1,5 +1,6 @@
 """`strider quick`: what it refuses, and its colours; tests/system/test_quick.py measures."""
 
+import io
 import os
 import sys
 from dataclasses import replace
@@ -10,6 +11,7 @@ import pytest
 
 from card_builders import card, line
 from quick_builders import place
+from strider.card.layout import CardLine
 from strider.cli import main
 from strider.quick import look, quick_document
 from strider.quick.probe import Probe
@@ -100,3 +102,13 @@ def test_a_directory_elsewhere_is_refused_before_anything_is_written(
     for directory in (other, allowed / "link"):
         assert main(["quick", str(directory), "--within", str(allowed)]) == 2
         assert "outside the permitted directories" in capfd.readouterr().err
+
+
+def test_names_on_a_card_do_not_command_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("strider.card.card_lines", lambda _: [CardLine("a\x1b[31mb", "bold")])
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for is_terminal, expected in ((False, "a\\u001b[31mb"), (True, "\x1b[1ma\\u001b[31mb\x1b[0m")):
+        stream = io.StringIO()
+        monkeypatch.setattr(stream, "isatty", lambda is_terminal=is_terminal: is_terminal)
+        monkeypatch.setattr("sys.stdout", stream)
+        assert quick._text(None) == [expected]
