@@ -43,16 +43,23 @@ std::string this_host() {
   return std::string(name.data()) + '/' + boot;
 }
 
-/// Clients of these file systems number files themselves, so that two hosts see different numbers of one file.
-bool has_numbers_of_its_client(int directory) {
+bool is_numbered_by_client(const struct statfs& found) {
   constexpr std::array<std::uint32_t, 5> types{0x65735546, 0xFF534D42, 0xFE534D42, 0x517B,
                                                0x01021997};  // FUSE, CIFS, SMB 2, SMB, 9P
-  struct statfs found{};
-  if (::fstatfs(directory, &found) != 0) return false;
   return std::ranges::find(types, static_cast<std::uint32_t>(found.f_type)) != types.end();
 }
 
+bool has_numbers_of_its_client(int directory) {
+  struct statfs found{};
+  return ::fstatfs(directory, &found) == 0 && is_numbered_by_client(found);
+}
+
 }  // namespace
+
+bool has_numbers_of_its_client(const std::string& path) {
+  struct statfs found{};
+  return ::statfs(path.c_str(), &found) == 0 && is_numbered_by_client(found);
+}
 
 FolderIdentity FolderIdentity::parse(const std::string& text) {
   std::string rest = text;

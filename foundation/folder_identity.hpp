@@ -18,6 +18,10 @@ struct FolderIdentity {
   static FolderIdentity parse(const std::string& text);
 };
 
+/// Whether the client of a file system numbers files itself: FUSE, SMB, 9P. Two hosts see different numbers of one file
+/// then, and one host other numbers later.
+bool has_numbers_of_its_client(const std::string& path);
+
 /// How an open directory differs from the one that a run was given; empty where it does not.
 std::string difference_from(const FolderIdentity& identity, int directory);
 

@@ -90,10 +90,12 @@ bool EventStream::is_over() {
   if (!file_) return false;
   // A fresh descriptor: network file systems look at the server again only then.
   const Descriptor fresh(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  const bool gone = !fresh && errno == ENOENT;
+  const bool gone = !fresh && errno == ENOENT && inode_ != 0;
   const std::lock_guard lock(mutex_);
   if (fresh) note_others(fresh.get());
-  over_ = over_ || (gone && inode_ != 0);
+  // Names of a network file system may be gone for a moment.
+  misses_ = gone ? misses_ + 1 : 0;
+  over_ = over_ || misses_ >= 2;
   return over_;
 }
 

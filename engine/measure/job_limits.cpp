@@ -112,10 +112,12 @@ std::optional<std::uint64_t> quota_of(const Group& group) {
 }  // namespace
 
 std::uint64_t available_memory_bytes(const std::string& root) {
-  std::uint64_t least = named(text_of(root + "/proc/meminfo"), "MemAvailable:") * 1024;
+  const std::uint64_t machine = named(text_of(root + "/proc/meminfo"), "MemAvailable:") * 1024;
+  std::optional<std::uint64_t> least;
+  if (machine > 0) least = machine;
   for (const Group& group : groups_of("memory", root))
-    if (const auto left = memory_left(group); left && (*left < least || least == 0)) least = *left;
-  return least;
+    if (const auto left = memory_left(group); left && (!least || *left < *least)) least = *left;
+  return least ? std::max<std::uint64_t>(*least, 1) : 0;  // 0 is unknown
 }
 
 std::uint32_t usable_processors(std::uint32_t allowed, const std::string& root) {

@@ -5,7 +5,7 @@
 namespace strider {
 
 /// Memory that the programs of this job could still get: the least of the machine and of its control groups (versions
-/// 1 and 2) with their parents; 0 where nothing says so. /proc and /sys are below `root`.
+/// 1 and 2) with their parents, at least 1; 0 if unknown. /proc and /sys are below `root`.
 std::uint64_t available_memory_bytes(const std::string& root = "");
 
 /// Processors that this job may use at a time, at least 1: the least of `allowed`, which is the number in the affinity

@@ -6,15 +6,17 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <utility>
 
+#include "foundation/folder_identity.hpp"
 #include "ranks/interrupt.hpp"
 
 namespace strider {
 namespace {
 
-constexpr double between_looks_s = 2, time_to_stop_s = 20;
+constexpr double between_looks_s = 4, time_to_stop_s = 20;
 constexpr int misses_to_believe = 2;  // names of a network file system may be gone for a moment
 constexpr int could_not_run = 3;
 
@@ -40,6 +42,9 @@ RunWatch::~RunWatch() {
 
 void RunWatch::watch() {
   std::string why;
+  // Not all ranks at a time: they ask the file system that is measured.
+  const auto share = static_cast<double>(std::hash<std::string>{}(name_) % 1000) / 1000;
+  if (wait_s(share * between_looks_s)) return;
   while (why.empty()) {
     if (wait_s(between_looks_s)) return;
     why = look();
@@ -48,7 +53,7 @@ void RunWatch::watch() {
             << ": this rank stops, and writes nothing more\n";
   note_end_of_run();
   if (wait_s(time_to_stop_s)) return;
-  std::cerr << "strider-engine: " << name_ << ": the other ranks do not answer: this rank exits\n";
+  std::cerr << "strider-engine: " << name_ << ": not stopped after " << time_to_stop_s << " s: this rank exits\n";
   std::_Exit(could_not_run);
 }
 
@@ -64,7 +69,7 @@ bool RunWatch::folder_is_gone() {
   struct stat found{};
   if (::lstat(signs_.folder.c_str(), &found) != 0) return errno == ENOENT && folder_inode_ != 0;
   if (folder_inode_ == 0) folder_inode_ = found.st_ino;
-  return found.st_ino != folder_inode_;
+  return found.st_ino != folder_inode_ && !has_numbers_of_its_client(signs_.folder);
 }
 
 /// Whether the rank's work ended meanwhile.

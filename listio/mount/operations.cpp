@@ -311,7 +311,8 @@ void open_directory(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
 void read_directory(fuse_req_t request, fuse_ino_t node, size_t size, off_t offset, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
     Listing& listing = *reinterpret_cast<Listing*>(info->fh);
-    if (offset == 0) fill(system, node, listing);  // at first, and after rewinddir
+    // At first, and after rewinddir; a server of NFS may go on in a directory that it has just opened.
+    if (offset == 0 || listing.names.empty()) fill(system, node, listing);
     const auto& names = listing.names;
     std::vector<char> page(size);
     std::size_t filled = 0;

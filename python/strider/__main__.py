@@ -51,7 +51,9 @@ def _open_closed_streams() -> None:
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             opened = os.open(os.devnull, os.O_RDWR)
-            if opened != number:
+            if opened == number:
+                os.set_inheritable(number, True)
+            else:
                 os.dup2(opened, number)
                 os.close(opened)
             setattr(sys, name, os.fdopen(number, mode))

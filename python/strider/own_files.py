@@ -19,6 +19,8 @@ from strider.text import printable
 
 MOST_BYTES = 1 << 20
 """Default size limit of such a file in bytes."""
+OWN_MODE = 0o644
+"""Permissions of such files, whatever the umask is."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -160,10 +162,13 @@ def _require_own_above(place: Path) -> None:
     for number, (above, status) in enumerate(existing):
         is_sticky = bool(status.st_mode & stat.S_ISVTX)
         others_write = others_can_write(status) if number == 0 else bool(status.st_mode & stat.S_IWOTH)
-        if (number == 0 and not is_owned(status)) or (others_write and not is_sticky):
+        is_foreign = number == 0 and not is_owned(status)
+        if is_foreign or (others_write and not is_sticky):
+            shown = printable(str(above))
+            why = f"{shown} belongs to {_user(status.st_uid)}" if is_foreign else f"they can write to {shown}"
             raise StriderError(
-                f"other users can replace {printable(str(place))}, because they can write to "
-                f"{printable(str(above))}: choose a directory in a folder of your own"
+                f"other users can replace {printable(str(place))}, because {why}: choose a directory in a "
+                "folder of your own"
             )
 
 

@@ -23,7 +23,7 @@ class Process(BaseModel):
         pid: Process id.
         start_ticks: Start time in clock ticks since boot (field 22 of /proc/PID/stat).
         name: Its name in messages.
-        executable: Path of its program; empty if it may run several.
+        executable: Name of its program; empty if it may run several.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -150,9 +150,9 @@ def _wait(held: dict[int, Process], limit_s: float) -> None:
 
 
 def _executable(pid: int) -> str:
-    """Returns the path of a process's program, which may have been replaced since; empty if unknown."""
+    """Returns the name of a process's program, which may have been moved or replaced; empty if unknown."""
     with suppress(OSError):
-        return str(Path(f"/proc/{pid}/exe").readlink()).removesuffix(" (deleted)")
+        return Path(f"/proc/{pid}/exe").readlink().name.removesuffix(" (deleted)")
     return ""
 
 

@@ -166,7 +166,7 @@ TEST_F(RunFolderTest, IsTheDirectoryThatTheRunWasGiven) {
   EXPECT_FALSE(accepts(changed));
 }
 
-TEST_F(RunFolderTest, MayBeThatOfNobodyOnAHostThatDoesNotKnowUsers) {
+TEST_F(RunFolderTest, MayHaveNoKnownOwnerOnAHostWithoutUserNames) {
   if (::geteuid() != 0) GTEST_SKIP() << "machine: only root gives files away";
   const FolderIdentity there = identity_of(own_, "n2/another"), here = identity_of(own_, this_host());
   ASSERT_EQ(::chown(own_.c_str(), 65534, 65534), 0);

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from strider.errors import StriderError
+from strider.lab import Record
+from strider.lab import read as read_lab
+from strider.listio import hosts, servers
 from strider.own_files import MOST_BYTES, append_to, new_file, own_folder, read_own, require_own_folder
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="machine: only root gives files to others")
@@ -119,3 +122,23 @@ def test_a_log_is_continued_at_its_end(folder: Path) -> None:
                 assert log.tell() in (0, 3)
                 log.write(text)
     assert (folder / "log").read_text() == "onetwo"
+
+
+def test_records_of_strider_are_its_own_whatever_umask_and_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a user of a project whose files belong to its group."""
+    monkeypatch.setattr("strider.own_files.is_private_group", lambda _: False)
+    tmp_path.chmod(0o700)
+    before = os.umask(0o002)
+    try:
+        servers._record(tmp_path, {}, 1, "files")
+        hosts._write(hosts.HostRecord(program="/p", hosts=["n1"]), tmp_path)
+        record = Record(system="fake", mark="m", boot="b")
+        record.create(tmp_path)
+        record.write(tmp_path)
+    finally:
+        os.umask(before)
+    assert len(servers._process_record(tmp_path).processes) == 1
+    assert hosts.read_hosts(tmp_path)
+    assert read_lab(tmp_path) == record

@@ -5,6 +5,7 @@
 
 import os
 import shutil
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -152,8 +153,8 @@ def as_user(user: int, act: Callable[[], list[str]], result: Path) -> list[str]:
 @pytest.fixture
 def open_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder that another user can reach."""
-    folder = Path("/tmp") / f"strider-hostile-{os.getpid()}"
-    folder.mkdir()
+    folder = Path(tempfile.mkdtemp(prefix="strider-hostile-", dir="/tmp"))
+    folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder)
 

@@ -1,4 +1,4 @@
-"""Strider measures, keeps and reports whatever becomes of its standard streams."""
+"""Strider measures, keeps and reports also if its standard streams are closed."""
 
 import os
 import subprocess

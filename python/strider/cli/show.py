@@ -100,8 +100,8 @@ def _print_tables(results: "Results", option: str) -> None:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     if run.ignored_events:
         line = (
-            f"note: {run.ignored_events} events behind the end of the run are ignored: ranks that strider "
-            "run could not reach went on"
+            f"note: {run.ignored_events} events after the end of the run are ignored: ranks that strider "
+            "run could not reach continued to write"
         )
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     print_sections(results, console, [option])

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from strider.errors import ExitCode, StriderError
-from strider.own_files import read_own
+from strider.own_files import OWN_MODE, read_own
 from strider.processes import Process
 
 FILE = "lab.json"
@@ -83,6 +83,7 @@ class Record(BaseModel):
     def _write_new(self, folder: Path) -> Path:
         new = folder / f"{FILE}.{self.mark}"
         new.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        new.chmod(OWN_MODE)
         return new
 
 

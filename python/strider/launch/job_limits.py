@@ -52,15 +52,15 @@ def memory(root: Path = ROOT) -> Memory:
         root: Where /proc and /sys are.
     """
     found = dict(re.findall(r"^(\w+):\s+(\d+) kB", text_of(root / "proc/meminfo"), re.MULTILINE))
-    total = int(found.get("MemTotal", 0)) * 1024
-    available = int(found.get("MemAvailable", 0)) * 1024
-    for group in _groups(root, "memory"):
-        limit, used = _limit_and_use(group)
-        if limit is not None and (limit < total or not total):
-            total = limit
-        if limit is not None and (limit - used < available or not available):
-            available = max(0, limit - used)
-    return Memory(total, available)
+    limits = [
+        (limit, used) for limit, used in map(_limit_and_use, _groups(root, "memory")) if limit is not None
+    ]
+    totals = [int(found["MemTotal"]) * 1024] if "MemTotal" in found else []
+    available = [int(found["MemAvailable"]) * 1024] if "MemAvailable" in found else []
+    return Memory(
+        min([*totals, *(limit for limit, _ in limits)], default=0),
+        min([*available, *(max(0, limit - used) for limit, used in limits)], default=0),
+    )
 
 
 def processors(root: Path = ROOT) -> int:

@@ -71,6 +71,7 @@ class Room:
         memory_bytes: Available memory.
         interfaces: Interfaces of the plan.
         files: Files that each rank reads.
+        store: A file in the store, which the first rank alone needs; empty: not asked for.
     """
 
     ranks: int
@@ -78,11 +79,13 @@ class Room:
     memory_bytes: int
     interfaces: Sequence[str] = ()
     files: Sequence[str] = ()
+    store: str = ""
 
     @property
     def words(self) -> list[str]:
         """The options of `strider-engine node` that ask for them."""
-        asked = {"--interface": self.interfaces, "--file": self.files}
+        files = [*self.files, *([self.store] if self.store else [])]
+        asked = {"--interface": self.interfaces, "--file": files}
         return [word for option, values in asked.items() for value in values for word in (option, value)]
 
 
@@ -399,7 +402,15 @@ def _reasons(answer: dict[str, Any], name: str, here: dict[str, Any], target: Pa
     found += [
         f"host {name} cannot read {one['name']} ({one['reason']}): put it on a file system of all hosts"
         for one in _named(answer, "files")
+        if one["name"] != room.store
     ]
+    if room.store and answer.get("rank") in ("0", ""):
+        found += [
+            f"host {name} cannot read the store {Path(room.store).parent} ({one['reason']}), and its first "
+            "rank writes there: put the store on a file system of both hosts (--store)"
+            for one in _named(answer, "files")
+            if one["name"] == room.store
+        ]
     if place["free_bytes"] < room.space_bytes:
         found.append(
             f"host {name}: {target} has {format_bytes_rounded(place['free_bytes'])} free, and a case needs "

@@ -104,7 +104,7 @@ def preflight(plan: CheckedPlan, description: Description, target: Path, launche
 
 
 def node_needs(
-    plan: CheckedPlan, launcher: Launcher, description: Description, files: Sequence[Path] = ()
+    plan: CheckedPlan, launcher: Launcher, description: Description, store: Path | None = None
 ) -> Room:
     """Returns what a run needs on each node.
 
@@ -112,7 +112,7 @@ def node_needs(
         plan: The plan: the space of its largest case, memory of the ranks, interfaces and lists.
         launcher: The launcher.
         description: The engine's patterns and their parameters.
-        files: Further files that each rank reads.
+        store: A file in the store, which the first rank needs.
     """
     bounded = _at_once([pair for pair in _making_files(plan) if not _ends_by_deadline(pair[0])])
     space_bytes = max((needs.space_bytes for _, needs in bounded), default=0)
@@ -129,7 +129,8 @@ def node_needs(
         space_bytes + SPARE_BYTES if space_bytes else 0,
         buffers + ranks * RANK_BYTES,
         sorted({str(case.interface["name"]) for case, _ in plan.cases}),
-        [*_lists(plan, description), *map(str, files)],
+        _lists(plan, description),
+        str(store or ""),
     )
 
 
@@ -150,7 +151,7 @@ def ask_nodes(
     if launcher.reach == "this host":
         return
     with rundir.mark_of(store) as mark:
-        needs = node_needs(checked, launcher, engine.description, [mark])
+        needs = node_needs(checked, launcher, engine.description, mark)
         require_nodes(launcher, engine, target, own, needs, note)
 
 

@@ -111,12 +111,14 @@ def mark_of(store: Path) -> Iterator[Path]:
     is_new = not store.exists()
     try:
         store.mkdir(_OWN_FOLDER, parents=True, exist_ok=True)
-        with NamedTemporaryFile(prefix=".asked-", dir=store) as file:
-            yield Path(file.name)
+        file = NamedTemporaryFile(prefix=".asked-", dir=store)  # noqa: SIM115 - errors of its making alone
     except OSError as error:
         raise StriderError(
             f"cannot write to the store {store}: {error.strerror}", ExitCode.CANNOT_RUN
         ) from error
+    try:
+        with file:
+            yield Path(file.name)
     finally:
         if is_new:
             with suppress(OSError):

@@ -311,7 +311,7 @@ def _own_folder(target: Path, run: str, bounds: Bounds, remount: Sequence[str]) 
         own = folder.create(target, run, opened)
         if remount:
             stack.close()  # a file system with an open directory cannot be unmounted
-            own = replace(own, inode=None, target=None)
+            own = replace(own, inode=None, target=None, owner=None)
         yield own
 
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from strider import ssh
 from strider.errors import ExitCode, StriderError
 from strider.listio.tool import ready_address
-from strider.own_files import read_own
+from strider.own_files import OWN_MODE, read_own
 from strider.text_file import write_whole
 
 HOSTS_FILE = "listio-hosts.json"
@@ -201,7 +201,7 @@ def _undo(record: HostRecord, directory: Path, numbers: Sequence[int], error: Ba
 
 def _write(record: HostRecord, directory: Path) -> None:
     try:
-        write_whole(directory / HOSTS_FILE, record.model_dump_json(indent=1) + "\n")
+        write_whole(directory / HOSTS_FILE, record.model_dump_json(indent=1) + "\n", OWN_MODE)
     except OSError as error:
         raise StriderError(f"cannot write to {directory}: {error.strerror}", ExitCode.CANNOT_RUN) from error
 

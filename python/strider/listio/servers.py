@@ -26,7 +26,7 @@ from strider.listio.volume import (
     new_secret,
     read_volume,
 )
-from strider.own_files import new_file, own_folder, read_own, require_own_folder
+from strider.own_files import OWN_MODE, new_file, own_folder, read_own, require_own_folder
 from strider.processes import Process, boot_id
 from strider.text_file import write_whole
 
@@ -527,4 +527,4 @@ def _record(directory: Path, processes: Mapping[int, Process], servers: int, sto
     """Records the processes before the volume is published."""
     own = [processes.get(number, _not_started(number)) for number in range(servers)]
     record = ProcessRecord(boot=boot_id(), processes=own, store=store)
-    write_whole(directory / PROCESSES_FILE, record.model_dump_json(indent=1) + "\n")
+    write_whole(directory / PROCESSES_FILE, record.model_dump_json(indent=1) + "\n", OWN_MODE)

@@ -278,8 +278,11 @@ class Jobs:
         if self._lock >= 0:
             return
         try:
-            self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.folder.mkdir(mode=0o700, exist_ok=True)
+            self._site.store.mkdir(parents=True, exist_ok=True)
+            for folder in (self.folder.parent, self.folder):
+                folder.mkdir(mode=0o700, exist_ok=True)
+                if folder.stat().st_uid == os.geteuid():
+                    folder.chmod(0o700)  # older versions let the group write
             # A job in a folder of others would be their order.
             require_own_folder(self.folder)
             lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

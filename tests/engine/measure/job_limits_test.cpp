@@ -40,7 +40,9 @@ TEST(JobLimits, AreTheLeastOfAllParentsOfVersionTwo) {
   tree.file("/sys/fs/cgroup/job/memory.stat", "anon 1\nactive_file 100000000\ninactive_file 50000000\n");
   EXPECT_EQ(available_memory_bytes(tree.root()), 250'000'000);
   tree.file("/sys/fs/cgroup/job/memory.current", "900000000\n");
-  EXPECT_EQ(available_memory_bytes(tree.root()), 0);
+  EXPECT_EQ(available_memory_bytes(tree.root()), 1) << "0 is unknown";
+  tree.file("/sys/fs/cgroup/memory.max", "5000000000\n");
+  EXPECT_EQ(available_memory_bytes(tree.root()), 1) << "a parent with room gives a full group nothing";
   tree.file("/sys/fs/cgroup/job/step/cpu.max", "max 100000\n");
   EXPECT_EQ(usable_processors(16, tree.root()), 16);
   tree.file("/sys/fs/cgroup/job/cpu.max", "350000 100000\n");

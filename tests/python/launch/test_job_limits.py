@@ -60,6 +60,11 @@ def sixteen(monkeypatch: pytest.MonkeyPatch) -> None:
             GIB + MIB,
         ),
         ({"job/step/memory.max": "no number"}, 8 * GIB, 6 * GIB),
+        (
+            {"job/step/memory.max": GIB, "job/step/memory.current": 2 * GIB, "job/memory.max": 4 * GIB},
+            GIB,
+            0,
+        ),
     ],
 )
 def test_memory_is_the_least_of_the_machine_and_all_groups_of_version_2(

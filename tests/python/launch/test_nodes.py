@@ -132,6 +132,28 @@ def test_what_a_node_lacks_is_named(ask: Ask, altered: Alter, changes: dict[str,
         ask(altered({"rank": "0", **changes}))
 
 
+@pytest.mark.parametrize(("rank", "is_refused"), [("0", True), ("", True), ("1", False)])
+def test_the_store_is_needed_by_the_first_rank_alone(
+    engine: Engine, folder: Path, tmp_path: Path, rank: str, is_refused: bool
+) -> None:
+    mark = tmp_path / "store" / ".asked-1"
+    room = Room(1, 1, 1, store=str(mark))
+    words = ["sh", "-c", f'exec env PMI_RANK={rank} "$@"', "x"]
+    launcher = Launcher("mpiexec", lambda _: words, places=Places((Host("n1", 1),)))
+
+    def ask() -> None:
+        require_nodes(launcher, engine, folder.parent, folder, room, lambda _: None)
+
+    if is_refused:
+        with pytest.raises(
+            StriderError, match=f"^host .* cannot read the store {tmp_path}/store .*: put the store"
+        ):
+            ask()
+        mark.parent.mkdir()
+        mark.touch()
+    ask()
+
+
 def test_the_engine_looks_for_interfaces_and_files(engine: Engine, folder: Path) -> None:
     there, missing = folder / ".strider", folder / "list.csv"
     words = ["--interface", "posix", "--interface", "nosuch", "--file", str(there), "--file", str(missing)]
@@ -146,7 +168,7 @@ def test_a_slow_login_is_waited_for_and_a_host_that_answers_only_alone_is_named(
     engine: Engine, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The launcher starts n2 beside localhost only from the given time on; alone it always does."""
-    monkeypatch.setattr(nodes, "DEADLINE_S", 2.0)
+    monkeypatch.setattr(nodes, "DEADLINE_S", 5.0)
     calls = tmp_path / "calls"
 
     def words(starts_n2_from: int) -> Callable[[Seats], list[str]]:

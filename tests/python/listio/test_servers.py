@@ -377,7 +377,7 @@ def test_a_recorded_server_that_runs_another_program_is_not_stopped(directory: P
         found = of_program(other.pid, "server 0")
         assert found
         assert is_alive(found)
-        forged = found.model_copy(update={"executable": "/usr/bin/strider-listio-server"})
+        forged = found.model_copy(update={"executable": "strider-listio-server"})
         record = ProcessRecord(boot=boot_id(), processes=[forged])
         (directory / PROCESSES_FILE).write_text(record.model_dump_json())
         assert stop(directory) == 0

@@ -255,4 +255,4 @@ def test_what_follows_the_end_of_a_run_is_no_part_of_it(run_dir: Path, tmp_path:
 def test_ignored_events_are_said(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     added = _with_orphans(run_dir)
     assert main(["show", str(run_dir)]) == 0
-    assert f"note: {added} events behind the end of the run are ignored" in capsys.readouterr().out
+    assert f"note: {added} events after the end of the run are ignored" in capsys.readouterr().out

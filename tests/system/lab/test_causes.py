@@ -45,7 +45,11 @@ def shared(engine: Engine) -> Iterator[Path]:
     ("way", "says", "never"),
     [
         ("nothing", r"", HEALTHY),
-        ("store", r"(host n\d cannot read \S+/store/\.asked-\S+ \(No such .*\s(strider: )?){4}", ("hangs",)),
+        (
+            "store",
+            r"host n1 cannot read the store \S+/store \(No such file or directory\)",
+            ("hangs", "host n2"),
+        ),
         ("list", r"(host n\d cannot read \S+/list\.csv \(No such .*\s(strider: )?){4}", ("hangs",)),
         ("target", r"host n1: \S+ is missing: mount or create it there", ("hangs",)),
         ("name", r"host nosuch does not answer .*: check its name", ("host n1",)),
