@@ -16,7 +16,7 @@ constexpr const char* volume_file = "listio-volume.json";
 bool is_trusted(const std::string& file) {
   struct stat found{};
   return ::lstat(file.c_str(), &found) == 0 && S_ISREG(found.st_mode) &&
-         (found.st_uid == ::geteuid() || found.st_uid == 0) && (found.st_mode & S_IWOTH) == 0;
+         (found.st_uid == ::geteuid() || found.st_uid == 0) && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 }  // namespace

@@ -61,8 +61,8 @@ std::uint64_t start_ticks(pid_t process) {
 
 /// Refuses a file by which another user could have processes of this one stopped.
 void require_own(const std::string& path) {
-  const std::string folder = path.substr(0, path.rfind('/'));
-  for (const std::string& each : {folder, path}) {
+  const std::string folder = path.substr(0, path.rfind('/')), volume = folder.substr(0, folder.rfind('/'));
+  for (const std::string& each : {volume, folder, path}) {
     struct stat found{};
     if (::fstatat(AT_FDCWD, each.c_str(), &found, each == path ? AT_SYMLINK_NOFOLLOW : 0) != 0) continue;
     const bool is_own = found.st_uid == ::geteuid() || found.st_uid == 0;
@@ -108,7 +108,7 @@ int wait_until_ready(pid_t child, const Descriptor& telling) {
 }  // namespace
 
 int run_in_background(const std::string& log, const std::function<int(const std::function<void()>& ready)>& serve) {
-  const Descriptor messages(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  const Descriptor messages(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!messages)
     throw InputError("--directory", log + ": " + std::generic_category().message(errno),
                      "name a directory in which you may write");

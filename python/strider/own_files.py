@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from strider.errors import ExitCode, StriderError
 from strider.text import printable
@@ -72,16 +72,21 @@ def own_folder(path: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def require_own_folder(path: Path) -> None:
+def require_own_folder(path: Path, above: Literal["nearest", "all"] = "nearest") -> None:
     """Checks that no other user can put files in a folder, or another folder in its place.
 
     Args:
         path: The folder, which may not exist yet.
+        above: Which folders above it have to be the user's or root's: the nearest one, or all, where files
+            are removed by paths. Others may not be writable for all users.
 
     Raises:
         StriderError: Another user can, or it cannot be opened.
     """
-    _require_own_above(path.resolve())
+    for typed in (path.absolute(), *path.absolute().parents):
+        if typed.is_symlink():
+            _require_own_above(typed, "nearest")
+    _require_own_above(path.resolve(), above)
     try:
         with own_folder(path):
             pass
@@ -152,23 +157,27 @@ def require_own(path: Path, status: os.stat_result, remedy: str = "use your own"
         )
 
 
-def _require_own_above(place: Path) -> None:
-    """Checks the folders above one: the nearest strictly, further ones for what all users can write.
+def _require_own_above(place: Path, strictly: Literal["nearest", "all"]) -> None:
+    """Checks the folders above one: the nearest strictly, or all; others for what all users can write.
 
     Args:
-        place: The folder, resolved.
+        place: The folder, whose parents hold no links; or a link.
+        strictly: Which.
     """
+    if place.is_symlink() and not is_owned(place.lstat()):
+        raise StriderError(f"{printable(str(place))} is a link of another user: name where it leads to")
     existing = [(above, above.lstat()) for above in place.parents if above.exists()]
     for number, (above, status) in enumerate(existing):
         is_sticky = bool(status.st_mode & stat.S_ISVTX)
-        others_write = others_can_write(status) if number == 0 else bool(status.st_mode & stat.S_IWOTH)
-        is_foreign = number == 0 and not is_owned(status)
+        is_strict = number == 0 or strictly == "all"
+        others_write = others_can_write(status) if is_strict else bool(status.st_mode & stat.S_IWOTH)
+        is_foreign = is_strict and not is_owned(status)
         if is_foreign or (others_write and not is_sticky):
             shown = printable(str(above))
             why = f"{shown} belongs to {_user(status.st_uid)}" if is_foreign else f"they can write to {shown}"
             raise StriderError(
                 f"other users can replace {printable(str(place))}, because {why}: choose a directory in a "
-                "folder of your own"
+                f"folder of your own{'' if is_foreign else f', or set the sticky bit: chmod +t {shown}'}"
             )
 
 

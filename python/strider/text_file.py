@@ -12,6 +12,8 @@ from typing import Any, BinaryIO
 
 from strider.errors import StriderError
 
+MOST_DOCUMENT_BYTES = 1 << 28
+"""Size limit of a document of a run; a plan of 10^5 cases has about 10^8 bytes."""
 _MOST_BYTES = 1 << 24
 """Size limit of a suite or a script, also for devices without an end."""
 
@@ -85,6 +87,11 @@ def write_whole(file: Path, text: str, mode: int = 0o666, *, is_durable: bool = 
         with suppress(OSError):
             draft.unlink()
         raise
+
+
+def unfollowed(path: str, flags: int) -> int:
+    """Opens a file for `open(…, opener=unfollowed)`: an error where a symbolic link stands in its place."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
 
 
 def open_regular(file: Path, folder: int | None = None) -> BinaryIO:

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import threading
 import traceback
@@ -26,6 +27,7 @@ from strider.listio.volume import VOLUME_FILE, Volume
 from strider.processes import Process, boot_id, identify
 from strider.text import forbidden
 
+HANGS_S = 120
 OTHER = 12345
 """The user whose files these are."""
 SYSTEM = next(iter(SYSTEMS))
@@ -58,8 +60,40 @@ def _places(document: Json) -> Iterator[tuple[Json, Json]]:
         yield from _places(document[key])
 
 
+_FILES = [
+    "run.json",
+    "plan.json",
+    "events.jsonl",
+    "card.json",
+    "observed-a.jsonl",
+    "labels.json",
+    "report.html",
+]
+
+
+def _replace(file: Path, random: Random) -> str:
+    """Puts something that is no file in the place of one."""
+    file.unlink(missing_ok=True)
+    kind = random.choice(["FIFO", "endless", "link", "folder", "sparse"])
+    match kind:
+        case "FIFO":
+            os.mkfifo(file)
+        case "endless":
+            file.symlink_to("/dev/zero")
+        case "link":
+            file.symlink_to(file)
+        case "folder":
+            file.mkdir()
+        case "sparse":
+            with file.open("wb") as opened:
+                opened.truncate(1 << 40)
+    return f"{file.name}: {kind}"
+
+
 def damage_run(run: Path, random: Random) -> str:
     """Changes one file of a run directory; returns which, for a message."""
+    if random.random() < 0.2:
+        return _replace(run / random.choice(_FILES), random)
     name = random.choice(["run.json", "plan.json", "description.json", "events.jsonl", "events.jsonl"])
     file = run / name
     if not file.exists():
@@ -109,12 +143,20 @@ def ran(words: list[str]) -> Ran:
     """Runs a verb in this process."""
     result, printed = Ran(words), io.StringIO()
     try:
+        signal.signal(signal.SIGALRM, _hangs)
+        signal.alarm(HANGS_S)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             result.code = main(words)
     except BaseException:
         result.trace = traceback.format_exc()
+    finally:
+        signal.alarm(0)
     result.printed = printed.getvalue()
     return result
+
+
+def _hangs(*_: object) -> None:
+    raise TimeoutError("the verb hangs")
 
 
 @dataclass

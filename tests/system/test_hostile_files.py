@@ -64,6 +64,8 @@ def verbs(run: Path, whole: Path, scratch: Path) -> list[list[str]]:
         ["list", "--json", "--store", store],
         ["show", str(run)],
         ["show", "--json", str(run)],
+        ["show", "--counters", str(run)],
+        ["watch", "--store", store, run.name],
         ["report", str(run), "-o", str(scratch / "report.html")],
         ["compare", str(whole), str(run)],
         ["export", str(run), "--format", "csv", "-o", str(scratch / "table.csv")],
@@ -129,6 +131,20 @@ def planted(folder: Path, count: int, seed: int) -> list[str]:
     finally:
         world.close()
     return complaints
+
+
+def test_a_folder_that_cannot_be_read_keeps_no_other_from_being_cleaned(open_folder: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("machine: only root makes folders of others")
+    (open_folder / "strider-data-x").mkdir(0)
+    (open_folder / "strider-y").mkdir()
+    ran(["clean", "--dry-run", str(open_folder)])  # the other user may not be able to read Python's modules
+    result = open_folder / "result"
+    result.touch()
+    os.chown(result, 65534, 65534)
+    (printed,) = as_user(65534, lambda: [ran(["clean", "--dry-run", str(open_folder)]).printed], result)
+    assert "strider-data-x: left: it cannot be read: Permission denied" in printed
+    assert "strider-y: left: " in printed
 
 
 def as_user(user: int, act: Callable[[], list[str]], result: Path) -> list[str]:

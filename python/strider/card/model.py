@@ -10,7 +10,7 @@ from strider.engine import Json, to_json
 from strider.statistics.distribution import half_width_of
 from strider.store.model import Confinement
 from strider.store.records import Record
-from strider.text_file import write_whole
+from strider.text_file import MOST_DOCUMENT_BYTES, read_regular, write_whole
 
 CARD_FILE = "card.json"
 IMAGE_FILE = "card.svg"
@@ -247,6 +247,6 @@ def write_card(card: Card, directory: Path) -> None:
 def read_card(directory: Path) -> Card | None:
     """Returns the card of a run directory; None if it has none that can be read."""
     try:
-        return Card.model_validate_json((directory / CARD_FILE).read_bytes())
+        return Card.model_validate_json(read_regular(directory / CARD_FILE, MOST_DOCUMENT_BYTES))
     except (OSError, ValidationError):
         return None

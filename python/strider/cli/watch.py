@@ -132,9 +132,10 @@ def _show(directory: "Path", console: "Console", is_over: "Callable[[], bool]", 
     from strider.jobs import follow
     from strider.launch import choose_display
     from strider.suite import Plan
+    from strider.text_file import MOST_DOCUMENT_BYTES, read_regular
 
     try:
-        plan = Plan.model_validate_json((directory / "plan.json").read_text(encoding="utf-8"))
+        plan = Plan.model_validate_json(read_regular(directory / "plan.json", MOST_DOCUMENT_BYTES))
     except (OSError, ValueError) as error:
         raise StriderError(f"cannot read {directory / 'plan.json'}: the run cannot be followed") from error
     display = choose_display(console, plan, "quiet" if quiet else "normal")

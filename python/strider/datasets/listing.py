@@ -9,10 +9,7 @@ from strider.datasets.marker import Marker, is_name
 from strider.engine import Json
 from strider.errors import StriderError
 from strider.suite import PlannedCase
-from strider.text_file import json_of, read_regular
-
-_MOST_BYTES = 1 << 28
-"""Size limit of a document of a run in bytes."""
+from strider.text_file import MOST_DOCUMENT_BYTES, json_of, read_regular
 
 
 def row(marker: Marker) -> dict[str, Json]:
@@ -95,9 +92,9 @@ def left_by(run: Path) -> list[tuple[str, Path]]:
         run: The run directory; of a damaged one, none are known.
     """
     try:
-        info = json_of(read_regular(run / "run.json", _MOST_BYTES))
+        info = json_of(read_regular(run / "run.json", MOST_DOCUMENT_BYTES))
         target = Path(info["directory"])
-        cases = json_of(read_regular(run / "plan.json", _MOST_BYTES))["cases"]
+        cases = json_of(read_regular(run / "plan.json", MOST_DOCUMENT_BYTES))["cases"]
         names = dict.fromkeys(str(case["dataset"]) for case in cases if case.get("dataset"))
         return [(name, target) for name in names if is_name(name) and _writer(target, name) == info["run"]]
     except (OSError, ValueError, LookupError, TypeError, AttributeError):

@@ -19,6 +19,7 @@ from strider.jobs.options import JobOptions
 from strider.jobs.record import Job, Record, cannot_write, folder_of, is_number, is_run_id, new_folder
 from strider.jobs.reservation import launcher_of
 from strider.launch.rundir import new_run_id
+from strider.own_files import require_own_folder
 from strider.processes import boot_id, identify
 from strider.text import shortened
 
@@ -144,6 +145,7 @@ def _make_folder(folder: Path) -> None:
             )
         if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise StriderError(f"other users can write to {jobs} and change your job: chmod go-w {jobs}")
+        require_own_folder(jobs)  # nor can they put another one in its place
         folder.mkdir(mode=0o700)
     except OSError as error:
         raise cannot_write(folder, error) from error

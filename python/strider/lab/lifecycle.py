@@ -1,6 +1,5 @@
 """Starts, checks and stops a lab."""
 
-import os
 import re
 import shlex
 import shutil
@@ -92,7 +91,7 @@ def down(folder: Path, say: Callable[[str], None]) -> None:
         StriderError: Something could not be stopped or unmounted, or other users can write to the folder; it
             is named, and no file was removed.
     """
-    require_own_folder(folder)
+    _require_own(folder)
     record = read(folder)
     # While their namespaces are mounted: afterwards nothing shows whose these processes are.
     networks = mounts.namespaces(record.namespaces if record else [])
@@ -156,14 +155,25 @@ def _check_machine(system: System) -> None:
 
 def _make(folder: Path) -> None:
     """Creates the lab's folder, writable by the owner only and accessible to the servers' users."""
+    _require_own(folder)
     try:
         folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         folder.mkdir(exist_ok=True)
-        if folder.stat().st_uid == os.geteuid():
-            folder.chmod(0o755)
+        _require_own(folder)
+        folder.chmod(0o755)
     except OSError as error:
         raise StriderError(f"cannot create {folder}: {error.strerror}", ExitCode.CANNOT_RUN) from error
-    require_own_folder(folder)
+
+
+def _require_own(folder: Path) -> None:
+    """Checks that no other user can change where a lab's folder is: all in it is removed at the end.
+
+    Raises:
+        StriderError: Another user can, or the folder is a link.
+    """
+    if folder.is_symlink():
+        raise StriderError(f"{folder} is a symbolic link: choose another folder (--at)")
+    require_own_folder(folder, "all")
 
 
 def _remove(folder: Path) -> None:

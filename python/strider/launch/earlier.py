@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from strider.errors import StriderError
-from strider.text_file import json_of, sync_directory
+from strider.text_file import json_of, sync_directory, unfollowed
 
 ASIDE = "set-aside.jsonl"
 """File of a run directory with the events that are no results."""
@@ -156,7 +156,10 @@ def repair(path: Path, earlier: Earlier, cut: Event | None) -> None:
     complete = {_repetition(event) for event in earlier.repetitions}
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with draft.open("wb") as kept, (path.parent / ASIDE).open("ab") as aside:
+        with (
+            open(draft, "wb", opener=unfollowed) as kept,
+            open(path.parent / ASIDE, "ab", opener=unfollowed) as aside,
+        ):
             for line, event in _lines(path):
                 if event is None:
                     break

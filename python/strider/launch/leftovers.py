@@ -71,19 +71,20 @@ def clean(leftover: Leftover, progress: Progress | None = None) -> Removal:
     if leftover.folder is None:
         return Removal(problems=[f"{leftover.path} not removed: {leftover.reason}"])
     try:
-        # Their processes have ended with the run, unless they were killed.
-        unmount_below(leftover.path)
-    except StriderError as error:
+        # Their processes have ended with the run, unless they were killed. By path, so in an own folder only.
+        if leftover.path.lstat().st_uid == os.geteuid():
+            unmount_below(leftover.path)
+    except (StriderError, OSError) as error:
         return Removal(problems=[f"{leftover.path} not removed: {error}"])
     return folder.remove_counting(leftover.folder, progress)
 
 
 def _look(path: Path, target: int) -> Leftover:
-    if path.name.startswith(DATA_SET_PREFIX) and (path / DATA_SET_MARKER).exists():
-        name = path.name.removeprefix(DATA_SET_PREFIX)
-        reason = f"it is the data set {name}, which outlives runs: strider data remove {name}"
-        return Leftover(path, "unmarked", reason, None)
     try:
+        if path.name.startswith(DATA_SET_PREFIX) and (path / DATA_SET_MARKER).exists():
+            name = path.name.removeprefix(DATA_SET_PREFIX)
+            reason = f"it is the data set {name}, which outlives runs: strider data remove {name}"
+            return Leftover(path, "unmarked", reason, None)
         found, marker = folder.read(path, target)
     except OSError as error:
         return Leftover(path, "unmarked", f"it cannot be read: {error.strerror}", None)

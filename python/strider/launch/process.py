@@ -14,6 +14,7 @@ from strider.errors import ExitCode, StriderError
 from strider.launch.confinement import Confinement
 from strider.launch.launchers import Launcher
 from strider.processes import descendants
+from strider.text_file import unfollowed
 
 _PR_SET_PDEATHSIG = 1
 """From <linux/prctl.h>."""
@@ -72,7 +73,7 @@ def start(
     confined = confined or Confinement()
     environment: Mapping[str, str] = {**os.environ, **launcher.environment, **confined.environment}
     try:
-        with log.open("wb") as output:
+        with open(log, "wb", opener=unfollowed) as output:
             process = subprocess.Popen(
                 [*confined.around, *launcher.command(ranks), *program],
                 stdin=subprocess.DEVNULL,

@@ -4,6 +4,7 @@ The engine repeats its decisions for the repetitions that are complete, and meas
 order. The events continue in the same file, after a `cut` event.
 """
 
+import os
 import socket
 import time
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ from strider.launch.observers import free_name
 from strider.launch.rundir import RunDirectory
 from strider.suite import Changes, CheckedPlan, Plan, Suite
 from strider.suite.document import parse
-from strider.text_file import json_of, read_regular, write_whole
+from strider.text_file import MOST_DOCUMENT_BYTES, json_of, read_regular, write_whole
 from strider.units import format_seconds
 
 CLAIM = ".resuming"
@@ -32,8 +33,6 @@ QUIET_S = 600.0
 LINGER_S = 15.0
 """Time limit in seconds for the ranks of a killed run to exit."""
 POLL_S = 0.1
-_MOST_BYTES = 1 << 28
-"""Size limit of `run.json` in bytes."""
 
 
 @dataclass(frozen=True)
@@ -241,7 +240,7 @@ def is_held(directory: RunDirectory) -> bool:
     """Returns whether a process of this host executes a run, or still writes its report."""
     markers = [_marker(directory.path / CLAIM)]
     with suppress(OSError, ValueError, AttributeError):
-        markers.append(Marker.of(json_of(read_regular(directory.info, _MOST_BYTES)).get("process")))
+        markers.append(Marker.of(json_of(read_regular(directory.info, MOST_DOCUMENT_BYTES)).get("process")))
     return any(one.host == socket.gethostname() and one.lives() for one in markers if one is not None)
 
 
@@ -283,7 +282,9 @@ def processes_of(run: str) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
         with suppress(OSError):
-            if entry.name.isdigit() and words in (entry / "cmdline").read_bytes():
+            # Of this user: what a process of others has as its arguments is no fact about a run.
+            is_own = entry.name.isdigit() and entry.stat().st_uid == os.geteuid()
+            if is_own and words in (entry / "cmdline").read_bytes():
                 found.append(int(entry.name))
     return sorted(found)
 
@@ -308,6 +309,6 @@ def _changed(file: Path) -> float:
 
 def _marker(path: Path) -> Marker | None:
     try:
-        return Marker.of(json_of(read_regular(path, _MOST_BYTES)))
+        return Marker.of(json_of(read_regular(path, MOST_DOCUMENT_BYTES)))
     except (OSError, ValueError):
         return None

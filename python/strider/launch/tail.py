@@ -7,9 +7,12 @@ from pathlib import Path
 
 from strider.engine import Json
 from strider.errors import StriderError
-from strider.text_file import json_of
+from strider.text_file import json_of, open_regular, unfollowed
 
 Event = dict[str, Json]
+
+_MOST_BYTES = 1 << 26
+"""Read at a time; a longer line is damage."""
 
 
 @dataclass
@@ -26,17 +29,23 @@ class Tail:
 
     def new_events(self) -> list[Event]:
         """Returns the events of complete new lines; keeps an incomplete line for the next call."""
+        events: list[Event] = []
         try:
-            with self.path.open("rb") as file:
+            with open_regular(self.path) as file:
                 file.seek(self._offset)
-                added = file.read()
+                while added := file.read(_MOST_BYTES):
+                    self._offset += len(added)
+                    events += self._events_of(added)
         except OSError as error:
             # The file does not exist yet, or a network file system requires reopening it.
-            if error.errno in (errno.ENOENT, errno.ESTALE):
-                return []
-            raise
-        self._offset += len(added)
+            if error.errno not in (errno.ENOENT, errno.ESTALE):
+                raise
+        return events
+
+    def _events_of(self, added: bytes) -> list[Event]:
         *lines, self._torn = (self._torn + added).split(b"\n")
+        if len(self._torn) > _MOST_BYTES:
+            raise StriderError(f"{self.path} holds a line of more than {_MOST_BYTES} bytes: it is damaged")
         try:
             return [json_of(line) for line in lines if line.strip()]
         except ValueError as error:
@@ -45,7 +54,7 @@ class Tail:
 
 def close_events(path: Path, end: Event) -> None:
     """Completes the events of a dead engine: removes an incomplete last line, adds the `end` event."""
-    with path.open("ab+") as file:
+    with open(path, "ab+", opener=unfollowed) as file:
         file.seek(0)
         content = file.read()
         file.truncate(content.rfind(b"\n") + 1)

@@ -80,7 +80,8 @@ def _is_trusted(file: Path) -> bool:
         status = file.lstat()
     except OSError:
         return False
-    return is_owned(status) and not status.st_mode & stat.S_IWOTH and stat.S_ISREG(status.st_mode)
+    others = status.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
+    return is_owned(status) and not others and stat.S_ISREG(status.st_mode)
 
 
 def rate_wanted(plan: Plan) -> int:

@@ -30,14 +30,11 @@ from strider.store.model import (
     Start,
     Timeline,
 )
-from strider.text_file import json_of, read_regular
+from strider.text_file import MOST_DOCUMENT_BYTES, json_of, read_regular
 
 PLAN_VERSION = 1
 RUN_VERSION = 1
 DESCRIPTION_VERSION = 1
-
-_MOST_BYTES = 1 << 28
-"""Size limit of a document, in bytes; a plan of 10^5 cases has about 10^8."""
 
 #: What a case has from the engine's check.
 _CHECKED = ("request_bytes", "own_client")
@@ -272,7 +269,7 @@ def read_json(path: Path) -> dict[str, Any]:
         StriderError: The file is missing, unreadable or holds something else.
     """
     try:
-        content = read_regular(path, _MOST_BYTES)
+        content = read_regular(path, MOST_DOCUMENT_BYTES)
     except FileNotFoundError:
         remedy = "name a run directory, or a run of the store (strider list shows them)"
         raise StriderError(f"{path.parent} is not a run directory: it has no {path.name}: {remedy}") from None

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from strider.errors import StriderError
 from strider.store.events import require_version
 from strider.store.model import CounterGroup, NodeCounters, Record, Run, Sample
-from strider.text_file import json_of
+from strider.text_file import MOST_DOCUMENT_BYTES, json_of, read_regular
 
 OBSERVED_VERSION = 1
 
@@ -133,7 +133,7 @@ def read_observed(path: Path) -> Observed:
         StriderError: It cannot be read, is something else, or of an unknown version.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        lines = read_regular(path, MOST_DOCUMENT_BYTES).decode("utf-8").splitlines(keepends=True)
     except (OSError, UnicodeDecodeError) as error:
         raise StriderError(f"cannot read {path}: {error}") from error
     whole = [line for line in lines if line.endswith("\n") and line.strip()]

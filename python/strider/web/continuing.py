@@ -10,6 +10,7 @@ from strider.store.load import read_json
 from strider.suite.places import named_by, objection
 from strider.suite.plan import Plan
 from strider.text import shortened
+from strider.text_file import MOST_DOCUMENT_BYTES, read_regular
 from strider.web.site import Site, confined_target
 
 _OWN_LAUNCHER = "mpiexec"
@@ -56,7 +57,7 @@ def require_resumable(directory: Path, site: Site) -> str:
         raise StriderError(f"{run} was started by another launcher than {_OWN_LAUNCHER}: {remedy}")
     confined_target(str(info.get("directory")), site.allowed)
     try:
-        plan = Plan.model_validate_json((directory / "plan.json").read_text(encoding="utf-8"))
+        plan = Plan.model_validate_json(read_regular(directory / "plan.json", MOST_DOCUMENT_BYTES))
     except (OSError, ValueError) as error:
         raise StriderError(f"{directory / 'plan.json'} is damaged: the run cannot be resumed") from error
     for case in plan.cases:

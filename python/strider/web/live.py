@@ -19,6 +19,7 @@ from strider.jobs.following import planned_state
 from strider.launch.messages import message
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail
+from strider.text_file import MOST_DOCUMENT_BYTES, read_regular
 from strider.web.guard import refuse
 
 MOST_STREAMS = 16
@@ -161,7 +162,7 @@ class _Answer(Response):
 
 def _is_sealed(directory: Path) -> bool:
     try:
-        return '"ended"' in (directory / "run.json").read_text(encoding="utf-8")
+        return b'"ended"' in read_regular(directory / "run.json", MOST_DOCUMENT_BYTES)
     except OSError:
         return True
 

@@ -187,6 +187,32 @@ def test_the_lab_of_another_user_stops_and_removes_nothing(folder: Path, planted
         shutil.rmtree(folder)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="machine: only root gives files to others")
+def test_a_lab_where_another_user_can_exchange_a_folder_above_is_refused(folder: Path) -> None:
+    """All in it is removed by path at the end, so that he would choose what is removed."""
+    above = folder.parent / "his" / "new"
+    above.mkdir(parents=True)
+    os.chown(above.parent, 12345, 12345)
+    for act in (lambda: up(system(), above / "fake", print), lambda: down(above / "fake", print)):
+        with pytest.raises(
+            StriderError, match=f"can replace .*, because {above.parent} belongs to user id 12345"
+        ):
+            act()
+    assert not any(above.iterdir())
+
+
+def test_a_link_in_place_of_a_lab_is_refused_and_what_it_leads_to_is_unchanged(
+    folder: Path, tmp_path: Path
+) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir(0o700)
+    folder.symlink_to(precious)
+    for act in (lambda: up(system(), folder, print), lambda: down(folder, print)):
+        with pytest.raises(StriderError, match="is a symbolic link"):
+            act()
+    assert precious.stat().st_mode & 0o777 == 0o700
+
+
 def test_down_where_nothing_is_does_nothing(folder: Path) -> None:
     down(folder, print)
     folder.mkdir(parents=True)
