@@ -26,7 +26,7 @@ from strider.launch import folder
 from strider.launch.folder import Folder
 
 TRANSFERS: dict[str, Json] = {"pattern_transfer": 65536, "pattern_block": 1 << 18, "clients": 2}
-BY_PATH = ["posix", "mpiio", "hdf5", "pnetcdf"]
+BY_PATH = ["posix", "mpiio", "hdf5"]
 NOBODY = 65534
 
 

@@ -238,7 +238,7 @@ TEST(PacketOfACase, IsRefusedWithoutTypeAndSignature) {
             std::string::npos);
   EXPECT_NE(packet_complaint(R"("type": "offset", "signature": 1, "transfer": 0)").find("packet.transfer"),
             std::string::npos);
-  EXPECT_NE(packet_complaint(R"("type": "offset", "signature": 1, "tasks": 300000)").find("packet.tasks"),
+  EXPECT_NE(packet_complaint(R"("type": "offset", "signature": 1, "tasks": 20000000)").find("packet.tasks"),
             std::string::npos);
   EXPECT_NE(packet_complaint(R"("type": "offset", "signature": 1, "task": 2)").find("no key \"task\""),
             std::string::npos);
