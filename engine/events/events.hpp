@@ -182,7 +182,7 @@ class EventStream {
 
   std::mutex mutex_;  ///< of what follows, and of writing
   bool over_ = false;
-  int misses_ = 0;  ///< looks in a row that did not find the file
+  int misses_ = 0;                      ///< looks in a row that did not find the file
   std::uint64_t size_ = 0, inode_ = 0;  ///< as this stream left a regular file; inode 0: another kind of file
 };
 

@@ -166,7 +166,7 @@ def test_a_place_where_others_may_write_is_refused(folder: Path) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="machine: only root gives files to others")
 @pytest.mark.parametrize("planted", ["parent", "folder", "record"])
 def test_the_lab_of_another_user_stops_and_removes_nothing(folder: Path, planted: str) -> None:
-    """As somebody may leave one in the temporary directory for root to take down."""
+    """Another user can make such a lab in the temporary directory before root does."""
     victim = subprocess.Popen(["sleep", "60"])
     try:
         folder.mkdir()
