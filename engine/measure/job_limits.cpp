@@ -116,7 +116,7 @@ std::uint64_t available_memory_bytes(const std::string& root) {
   std::optional<std::uint64_t> least;
   if (machine > 0) least = machine;
   for (const Group& group : groups_of("memory", root))
-    if (const auto left = memory_left(group); left && (!least || *left < *least)) least = *left;
+    if (const auto left = memory_left(group); left && (!least || *left < *least)) least = left;
   return least ? std::max<std::uint64_t>(*least, 1) : 0;  // 0 is unknown
 }
 
