@@ -5,8 +5,11 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <set>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "ceilings/rank_ceilings.hpp"
 #include "foundation/clock.hpp"
@@ -27,6 +30,7 @@ constexpr double device_seconds = 0.4;
 
 /// Ranks of the run that a case uses, by number.
 struct Crew {
+  GroupRanks wanted;
   std::vector<std::uint32_t> ranks;
   NodeShares shares;
 
@@ -39,33 +43,46 @@ struct Crew {
   }
 };
 
-/// Those of the cases, the smallest first; of many, some from the first to the last.
-std::vector<Crew> crews_of(const Plan& plan, const Nodes& nodes) {
+/// Nothing where the nodes do not have the ranks: such a case is refused.
+std::optional<Crew> crew_of(const GroupRanks& wanted, const Nodes& nodes) {
+  Case test;  // a group with later ranks is taken to reach what as many of the first ranks do
+  test.clients = wanted.clients;
+  test.seating = wanted.seating;
+  const auto seats = attempt_seats(test, nodes.of_rank);
+  if (!seats) return std::nullopt;
+  std::vector<std::uint32_t> homes;
+  for (const std::uint32_t rank : *seats) homes.push_back(nodes.of_rank[rank]);
+  Crew crew{wanted, *seats, shares_of(homes)};
+  std::ranges::sort(crew.ranks);
+  return crew;
+}
+
+/// What is measured, as rank 0 broadcasts it.
+struct Selection {
+  std::array<GroupRanks, most_crews> crews;
+  std::size_t count = 0;
+  bool uses_storage = false;
+};
+
+/// On rank 0: the crews of the cases, the smallest first; of many, some from the first to the last.
+Selection select(const Plan& plan, const Nodes& nodes) {
   std::set<std::tuple<std::uint32_t, Placement, std::uint32_t, std::uint32_t>> seen;
   std::set<Crew> distinct;
   for (const Case& test : plan.cases) {
     const auto [placement, of_nodes, per_node] = test.seating;
     if (!seen.insert({test.clients, placement, of_nodes, per_node}).second) continue;
-    Case first = test;  // a group with later ranks is taken to reach what as many of the first ranks do
-    first.earlier_groups.clear();
-    const auto seats = attempt_seats(first, nodes.of_rank);
-    if (!seats) continue;  // the case is refused
-    std::vector<std::uint32_t> homes;
-    for (const std::uint32_t rank : *seats) homes.push_back(nodes.of_rank[rank]);
-    Crew crew{*seats, shares_of(homes)};
-    std::ranges::sort(crew.ranks);
-    distinct.insert(std::move(crew));
+    if (auto crew = crew_of({test.clients, test.seating}, nodes)) distinct.insert(std::move(*crew));
   }
-  std::vector<Crew> all(distinct.begin(), distinct.end());
-  if (all.size() <= most_crews) return all;
-  std::vector<Crew> some;
-  for (std::size_t i = 0; i < most_crews; ++i) some.push_back(all[i * (all.size() - 1) / (most_crews - 1)]);
-  return some;
-}
-
-bool uses_storage(const Plan& plan) {
-  return std::any_of(plan.cases.begin(), plan.cases.end(),
-                     [](const Case& test) { return test.interface->capabilities.stores(); });
+  Selection selection;
+  selection.uses_storage =
+      std::ranges::any_of(plan.cases, [](const Case& test) { return test.interface->capabilities.stores(); });
+  const std::vector<Crew> all(distinct.begin(), distinct.end());
+  selection.count = std::min(all.size(), most_crews);
+  for (std::size_t i = 0; i < selection.count; ++i) {
+    const std::size_t place = all.size() <= most_crews ? i : i * (all.size() - 1) / (most_crews - 1);
+    selection.crews[i] = all[place].wanted;
+  }
+  return selection;
 }
 
 /// A ceiling of one node as it goes from rank to rank.
@@ -141,13 +158,17 @@ class Measurement {
  public:
   Measurement(const RunContext& context, const Plan& plan, CeilingMoment moment, const CommunicatorOf& communicator_of)
       : context_(context),
-        plan_(plan),
         moment_(moment),
         communicator_of_(communicator_of),
-        waiting_{.patience = Patience::long_sleeps, .stall_timeout_s = context.stall_timeout_s},
-        crews_(crews_of(plan, context.nodes)) {
+        waiting_{.patience = Patience::long_sleeps, .stall_timeout_s = context.stall_timeout_s} {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+    Selection selection;
+    if (rank_ == 0) selection = select(plan, context.nodes);
+    broadcast(selection, MPI_COMM_WORLD, waiting_);
+    uses_storage_ = selection.uses_storage;
+    for (const GroupRanks& wanted : std::span(selection.crews).first(selection.count))
+      if (auto crew = crew_of(wanted, context.nodes)) crews_.push_back(std::move(*crew));
     if (moment == CeilingMoment::end && !crews_.empty()) crews_ = {crews_.back()};
   }
 
@@ -196,7 +217,7 @@ class Measurement {
     if (context_.nodes.counts) mine.add(link_ceiling());
     if (leaders.size() > 1) measure_between(leaders, mine);
     else if (ranks_ > 1 && rank_ < 2) measure_within(mine);
-    if (context_.nodes.counts && uses_storage(plan_)) add_storage(context_, rank_, leaders.size(), mine);
+    if (context_.nodes.counts && uses_storage_) add_storage(context_, rank_, leaders.size(), mine);
     if (!agreed_by_all()) report_nodes(mine, begin);
   }
 
@@ -237,7 +258,7 @@ class Measurement {
   static double seconds_since(std::uint64_t begin) { return static_cast<double>(monotonic_ns() - begin) * 1e-9; }
 
   const RunContext& context_;
-  const Plan& plan_;
+  bool uses_storage_ = false;
   CeilingMoment moment_;
   const CommunicatorOf& communicator_of_;
   WaitOptions waiting_;  ///< for ranks that come at about the same time

@@ -14,7 +14,8 @@ using CommunicatorOf = std::function<MPI_Comm(const std::vector<std::uint32_t>&)
 /// Measures what limits storage on this machine and with these ranks, and reports it: at the start all of it, at the
 /// end what needs neither storage nor network, for the largest number of clients, so that a machine that became slower
 /// shows. Clients are measured on the nodes of the cases. What cannot be measured says why; no error of it ends the
-/// run. Collective over MPI_COMM_WORLD. True on all ranks if one was interrupted. Throws StallError.
+/// run. `plan`: its cases are looked at on rank 0 alone. Collective over MPI_COMM_WORLD. True on all ranks if one was
+/// interrupted. Throws StallError.
 bool measure_ceilings(const RunContext& context, const Plan& plan, CeilingMoment moment,
                       const CommunicatorOf& communicator_of);
 

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 #include <iosfwd>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,32 @@ struct PlanError {
 
 /// Reads a plan; what is wrong goes into `errors`, and only a plan without errors may be run.
 Plan read_plan(const std::string& text, std::vector<PlanError>& errors);
+
+/// The text of a plan in pieces, each a JSON object: what stands beside the cases, and each case.
+struct PlanPieces {
+  std::string header;
+  std::vector<std::string> cases;
+};
+/// Adds to `errors` if the text is no plan; then there are no pieces.
+PlanPieces split_plan(const std::string& text, std::vector<PlanError>& errors);
+
+/// Reads a plan case by case and keeps none of them, so that many cases need no more memory than one.
+class PlanReader {
+ public:
+  /// Errors of all calls go into `errors`.
+  PlanReader(const std::string& header, std::vector<PlanError>& errors);
+  ~PlanReader();
+  /// Reads and checks the next case; nothing if it has errors.
+  std::optional<Case> next(const std::string& piece);
+  /// After the last case: the plan, without its cases.
+  Plan finish();
+  /// Reads a case again in which `next` found no error. `index`: in the plan.
+  Case again(std::size_t index, const std::string& piece) const;
+
+ private:
+  class Reading;
+  std::unique_ptr<Reading> reading_;
+};
 
 /// Makes the pattern of a case. Throws InputError.
 std::unique_ptr<Pattern> make_pattern_of(const Case& test);

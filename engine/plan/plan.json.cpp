@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "foundation/error.hpp"
 #include "foundation/named_place.hpp"
@@ -409,7 +410,8 @@ std::uint64_t header_number(const Json& json, const char* key, std::uint64_t oth
   return json[key].get<std::uint64_t>();
 }
 
-void read_header(const Json& json, Plan& plan) {
+Plan header_of(const Json& json) {
+  Plan plan;
   if (json.value("format", "") != "strider-plan") wrong("format", "this is not a plan: format is not \"strider-plan\"");
   if (json.value("version", 0) != 1)
     wrong("version", "the plan's version is " + json.value("version", Json()).dump() + ", this engine reads version 1",
@@ -421,6 +423,8 @@ void read_header(const Json& json, Plan& plan) {
   const std::string interleave = json.value("interleave", "random");
   if (interleave != "random" && interleave != "none") wrong("interleave", "interleave must be \"random\" or \"none\"");
   plan.interleave = interleave == "random" ? Interleave::random : Interleave::none;
+  plan.ranks = static_cast<std::uint32_t>(header_number(json, "ranks", 0, most_ranks));
+  return plan;
 }
 
 /// The case's own number, else its position in the plan.
@@ -432,70 +436,140 @@ std::uint64_t number_of(const Json& json, std::uint64_t position) {
 /// Later cases find in a data set what earlier ones leave.
 class TreeSets {
  public:
-  void before(Case& test) const {
+  void before(std::size_t index, Case& test) {
     const auto found = states_.find(test.data_set.name);
-    if (test.tree != nullptr && found != states_.end()) test.data_set.state = found->second;
+    if (test.tree == nullptr || found == states_.end()) return;
+    found_.insert_or_assign(index, found->second);
+    set(index, test);
   }
   void after(const Case& test) {
     if (test.tree == nullptr || !test.data_set.used() || !test.data_set.known) return;
     follow(test, *make_tree_of(test), states_.try_emplace(test.data_set.name, test.data_set.state).first->second);
   }
+  /// As `before` did it.
+  void set(std::size_t index, Case& test) const {
+    const auto found = found_.find(index);
+    if (found != found_.end()) test.data_set.state = found->second;
+  }
 
  private:
-  std::map<std::string, DataSetState> states_;
+  std::map<std::string, DataSetState> states_;  ///< by data set, after the cases so far
+  std::map<std::size_t, DataSetState> found_;   ///< by case, where an earlier one has left it
 };
 
-/// The ranks that the cases need.
-std::uint32_t read_cases(const Json& cases, Plan& plan, std::vector<PlanError>& errors) {
-  std::uint32_t needed = 1;
-  Interfaces interfaces;
-  TreeSets trees;
-  std::uint64_t position = 0;
-  for (const Json& json : cases) {
-    ++position;
-    const std::uint64_t number = number_of(json, position);
-    try {
-      Case test = case_of(json, interfaces);
-      test.number = number;
-      needed = std::max(needed, ranks_needed(test));
-      const std::size_t errors_before = errors.size();
-      trees.before(test);
-      check_case(test, plan, errors);
-      if (errors.size() > errors_before) continue;
-      trees.after(test);
-      plan.cases.push_back(std::move(test));
-    } catch (const InputError& error) {
-      errors.push_back({number, error.key(), error.what(), error.remedy()});
-    } catch (const Json::exception& error) {
-      errors.push_back({number, "", error.what(), "a plan is made by strider plan --json"});
-    }
+PlanError error_of(std::uint64_t number, const InputError& error) {
+  return {number, error.key(), error.what(), error.remedy()};
+}
+
+PlanError error_of(std::uint64_t number, const Json::exception& error) {
+  return {number, "", error.what(), "a plan is made by strider plan --json"};
+}
+
+/// Runs an action; what is wrong goes into `errors`, as of this case. 0: the plan as a whole.
+template <typename Action>
+void collect(std::vector<PlanError>& errors, std::uint64_t number, const Action& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    errors.push_back(error_of(number, error));
+  } catch (const Json::exception& error) {
+    errors.push_back(error_of(number, error));
   }
-  return needed;
+}
+
+/// The whole text, with a right header and a list of cases.
+Json parse_plan(const std::string& text) {
+  constexpr int most_levels = 16;  // what follows looks at values of values
+  Json json = Json::parse(text, [](int level, Json::parse_event_t, Json&) {
+    if (level > most_levels) wrong("cases", "the plan's values are nested too deeply");
+    return true;
+  });
+  header_of(json);
+  if (!json.contains("cases") || !json["cases"].is_array() || json["cases"].empty())
+    wrong("cases", "the plan has no cases");
+  return json;
 }
 
 }  // namespace
 
-Plan read_plan(const std::string& text, std::vector<PlanError>& errors) {
-  Plan plan;
-  try {
-    constexpr int most_levels = 16;  // what follows looks at values of values
-    const Json json = Json::parse(text, [](int level, Json::parse_event_t, Json&) {
-      if (level > most_levels) wrong("cases", "the plan's values are nested too deeply");
-      return true;
+class PlanReader::Reading {
+ public:
+  Reading(const Json& header, std::vector<PlanError>& errors) : errors_(errors) {
+    collect(errors_, 0, [&] {
+      plan_ = header_of(header);
+      has_ranks_ = header.contains("ranks");
     });
-    read_header(json, plan);
-    if (!json.contains("cases") || !json["cases"].is_array() || json["cases"].empty())
-      wrong("cases", "the plan has no cases");
-    plan.ranks = static_cast<std::uint32_t>(header_number(json, "ranks", 0, most_ranks));
-    const std::uint32_t needed = read_cases(json["cases"], plan, errors);
-    if (json.contains("ranks") && plan.ranks < needed)
-      wrong("ranks", "a case has more clients than the plan has ranks");
-    plan.ranks = std::max(plan.ranks, needed);
-  } catch (const InputError& error) {
-    errors.push_back({0, error.key(), error.what(), error.remedy()});
-  } catch (const Json::exception& error) {
-    errors.push_back({0, "", error.what(), "a plan is made by strider plan --json"});
   }
+
+  std::optional<Case> next(const Json& json) {
+    const std::size_t errors_before = errors_.size(), index = position_++;
+    const std::uint64_t number = number_of(json, position_);
+    std::optional<Case> test;
+    collect(errors_, number, [&] {
+      test = case_of(json, interfaces_);
+      test->number = number;
+      needed_ = std::max(needed_, ranks_needed(*test));
+      trees_.before(index, *test);
+      check_case(*test, plan_, errors_);
+      if (errors_.size() == errors_before) trees_.after(*test);
+    });
+    return errors_.size() == errors_before ? std::move(test) : std::nullopt;
+  }
+
+  Plan finish() {
+    if (has_ranks_ && plan_.ranks < needed_)
+      errors_.push_back({0, "ranks", "a case has more clients than the plan has ranks", ""});
+    plan_.ranks = std::max(plan_.ranks, needed_);
+    return plan_;
+  }
+
+  Case again(std::size_t index, const Json& json) {
+    Case test = case_of(json, interfaces_);
+    test.number = number_of(json, index + 1);
+    trees_.set(index, test);
+    return test;
+  }
+
+ private:
+  std::vector<PlanError>& errors_;
+  Plan plan_;
+  bool has_ranks_ = false;
+  Interfaces interfaces_;
+  TreeSets trees_;
+  std::uint64_t position_ = 0;
+  std::uint32_t needed_ = 1;
+};
+
+PlanReader::PlanReader(const std::string& header, std::vector<PlanError>& errors)
+    : reading_(std::make_unique<Reading>(Json::parse(header), errors)) {}
+PlanReader::~PlanReader() = default;
+std::optional<Case> PlanReader::next(const std::string& piece) { return reading_->next(Json::parse(piece)); }
+Plan PlanReader::finish() { return reading_->finish(); }
+Case PlanReader::again(std::size_t index, const std::string& piece) const {
+  return reading_->again(index, Json::parse(piece));
+}
+
+PlanPieces split_plan(const std::string& text, std::vector<PlanError>& errors) {
+  PlanPieces pieces;
+  collect(errors, 0, [&] {
+    Json json = parse_plan(text);
+    for (const Json& test : json["cases"]) pieces.cases.push_back(test.dump());
+    json.erase("cases");
+    pieces.header = json.dump();
+  });
+  return errors.empty() ? pieces : PlanPieces{};
+}
+
+Plan read_plan(const std::string& text, std::vector<PlanError>& errors) {
+  const PlanPieces pieces = split_plan(text, errors);
+  if (pieces.header.empty()) return {};
+  PlanReader reader(pieces.header, errors);
+  if (!errors.empty()) return {};
+  std::vector<Case> cases;
+  for (const std::string& piece : pieces.cases)
+    if (std::optional<Case> test = reader.next(piece)) cases.push_back(std::move(*test));
+  Plan plan = reader.finish();
+  plan.cases = std::move(cases);
   return plan;
 }
 

@@ -29,16 +29,16 @@ std::uint32_t rank_in(MPI_Comm communicator) {
   return static_cast<std::uint32_t>(rank);
 }
 
-CaseRepetition::CaseRepetition(RunContext& context, const RepetitionTask& task, const Schedule& schedule)
+CaseRepetition::CaseRepetition(RunContext& context, const RepetitionTask& task)
     : context_(context),
       test_(task.test),
       repetition_(task.repetition),
       communicator_(task.communicator),
       meeting_(task.meeting),
       rank_(rank_in(task.communicator)),
-      schedule_(schedule),
       interface_(test_.interface->make(test_.interface_settings)),
-      assignments_(test_.sharing, test_.clients, context.nodes.of_rank) {
+      assignments_(test_.sharing, test_.clients, context.nodes.of_rank),
+      progress_(task.progress) {
   interface_->work_in(context.folder);
 }
 
@@ -88,15 +88,15 @@ void CaseRepetition::complete(PhaseTask& task, Operation operation, const PhaseT
   task.shares = shares_of(context_.nodes.of_rank);
   task.total_bytes = totals.bytes;
   task.total_requests = totals.requests;
-  task.done_phases = schedule_.done_phases() + done_phases_;
-  task.planned_phases = schedule_.planned_phases();
+  task.done_phases = progress_.done_phases;
+  task.planned_phases = progress_.planned_phases;
 }
 
 void CaseRepetition::account(const PhaseTask& task, const PhaseOutcome& result, RepetitionOutcome& outcome) {
   outcome.failed = outcome.failed || result.failed;
   outcome.interrupted = outcome.interrupted || result.interrupted;
   if (task.purpose != PhaseTask::Purpose::measurement) return;
-  ++done_phases_;
+  ++progress_.done_phases;
   if (rank_ == 0 && result.valid) outcome.rates[task.name.operation] = result.rate;
 }
 

@@ -37,7 +37,7 @@ std::optional<IoError> attempt(const Action& action) {
 /// A repetition of a case on its ranks: what cases of data and of metadata have in common.
 class CaseRepetition {
  protected:
-  CaseRepetition(RunContext& context, const RepetitionTask& task, const Schedule& schedule);
+  CaseRepetition(RunContext& context, const RepetitionTask& task);
   CaseRepetition(const CaseRepetition&) = delete;
   CaseRepetition& operator=(const CaseRepetition&) = delete;
   ~CaseRepetition();
@@ -67,10 +67,9 @@ class CaseRepetition {
   MPI_Comm communicator_;
   Meeting* meeting_;
   std::uint32_t rank_;
-  const Schedule& schedule_;
   std::unique_ptr<Interface> interface_;
   FileAssignments assignments_;
-  std::uint64_t done_phases_ = 0;  ///< measured ones
+  RunProgress progress_;
 };
 
 }  // namespace strider

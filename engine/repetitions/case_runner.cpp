@@ -7,6 +7,7 @@
 #include "patterns/slices.hpp"
 #include "phases/tasks.hpp"
 #include "phases/write_record.hpp"
+#include "plan/plan.hpp"
 #include "ranks/exchange.hpp"
 #include "ranks/interrupt.hpp"
 #include "repetitions/cache_preparation.hpp"
@@ -21,8 +22,8 @@ constexpr std::uint64_t page_bytes = 4096;
 /// A repetition of a case of data.
 class TransferRepetition : private CaseRepetition {
  public:
-  TransferRepetition(RunContext& context, const RepetitionTask& task, const Schedule& schedule)
-      : CaseRepetition(context, task, schedule),
+  TransferRepetition(RunContext& context, const RepetitionTask& task)
+      : CaseRepetition(context, task),
         pattern_(make_pattern_of(test_)),
         slices_(*pattern_),
         prepares_(test_.operations.front() != Operation::write && test_.interface->capabilities.stores() &&
@@ -243,9 +244,9 @@ class TransferRepetition : private CaseRepetition {
 
 }  // namespace
 
-RepetitionOutcome run_repetition(RunContext& context, const RepetitionTask& task, const Schedule& schedule) {
-  if (task.test.tree != nullptr) return run_metadata_repetition(context, task, schedule);
-  return TransferRepetition(context, task, schedule).run();
+RepetitionOutcome run_repetition(RunContext& context, const RepetitionTask& task) {
+  if (task.test.tree != nullptr) return run_metadata_repetition(context, task);
+  return TransferRepetition(context, task).run();
 }
 
 }  // namespace strider

@@ -16,8 +16,8 @@ namespace {
 /// A repetition of a case of metadata.
 class MetadataRepetition : private CaseRepetition {
  public:
-  MetadataRepetition(RunContext& context, const RepetitionTask& task, const Schedule& schedule)
-      : CaseRepetition(context, task, schedule), tree_(make_tree_of(test_)), buffer_(tree_->file_bytes()) {
+  MetadataRepetition(RunContext& context, const RepetitionTask& task)
+      : CaseRepetition(context, task), tree_(make_tree_of(test_)), buffer_(tree_->file_bytes()) {
     fill_with_noise(buffer_.get());
     population_.generation = repetition_ * generations_per_repetition;
     if (test_.data_set.used()) adopt_data_set();
@@ -166,8 +166,8 @@ class MetadataRepetition : private CaseRepetition {
 
 }  // namespace
 
-RepetitionOutcome run_metadata_repetition(RunContext& context, const RepetitionTask& task, const Schedule& schedule) {
-  return MetadataRepetition(context, task, schedule).run();
+RepetitionOutcome run_metadata_repetition(RunContext& context, const RepetitionTask& task) {
+  return MetadataRepetition(context, task).run();
 }
 
 }  // namespace strider

@@ -19,18 +19,17 @@ constexpr double pause_s = 0.5;
 
 class SimulatedRepetition {
  public:
-  SimulatedRepetition(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-                      const Schedule& schedule, SimulatedTime& time)
+  SimulatedRepetition(RunContext& context, const RepetitionTask& task, SimulatedTime& time)
       : context_(context),
-        test_(test),
-        repetition_(repetition),
-        communicator_(communicator),
-        schedule_(schedule),
+        test_(task.test),
+        repetition_(task.repetition),
+        communicator_(task.communicator),
+        progress_(task.progress),
         time_(time),
-        assignments_(test.sharing, test.clients, context.nodes.of_rank),
+        assignments_(test_.sharing, test_.clients, context.nodes.of_rank),
         shares_(shares_of(context.nodes.of_rank)) {
-    if (test.tree != nullptr) tree_ = make_tree_of(test);
-    else pattern_ = make_pattern_of(test);
+    if (test_.tree != nullptr) tree_ = make_tree_of(test_);
+    else pattern_ = make_pattern_of(test_);
   }
 
   RepetitionOutcome run() {
@@ -41,6 +40,7 @@ class SimulatedRepetition {
       const PhaseTask task = task_of(operation);
       const PhaseOutcome result = run_simulated_phase(context_, task, next_work());
       if (reports) outcome.rates[task.name.operation] = result.rate;
+      ++progress_.done_phases;
     }
     return outcome;
   }
@@ -64,7 +64,8 @@ class SimulatedRepetition {
                                      : totals_of(test_, *pattern_, assignments_, operation);
     task.total_bytes = totals.bytes;
     task.total_requests = totals.requests;
-    task.planned_phases = schedule_.planned_phases();
+    task.done_phases = progress_.done_phases;
+    task.planned_phases = progress_.planned_phases;
     return task;
   }
 
@@ -83,7 +84,7 @@ class SimulatedRepetition {
   const Case& test_;
   std::uint64_t repetition_;
   MPI_Comm communicator_;
-  const Schedule& schedule_;
+  RunProgress progress_;
   SimulatedTime& time_;
   FileAssignments assignments_;
   NodeShares shares_;
@@ -107,9 +108,8 @@ Nodes simulated_nodes(std::uint32_t ranks, std::uint32_t ranks_per_node) {
   return nodes;
 }
 
-RepetitionOutcome simulate_repetition(RunContext& context, const Case& test, std::uint64_t repetition,
-                                      MPI_Comm communicator, const Schedule& schedule, SimulatedTime& time) {
-  return SimulatedRepetition(context, test, repetition, communicator, schedule, time).run();
+RepetitionOutcome simulate_repetition(RunContext& context, const RepetitionTask& task, SimulatedTime& time) {
+  return SimulatedRepetition(context, task, time).run();
 }
 
 }  // namespace strider

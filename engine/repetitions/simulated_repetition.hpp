@@ -17,7 +17,6 @@ Nodes simulated_nodes(std::uint32_t ranks, std::uint32_t ranks_per_node);
 /// The measured phases of a repetition with simulated ranks, for which the processes of the communicator stand. Two
 /// thirds of the way through the ranks of the case is one that takes 1.5 times as long as the others. Nothing is
 /// prepared, transferred or removed. Collective over the communicator.
-RepetitionOutcome simulate_repetition(RunContext& context, const Case& test, std::uint64_t repetition,
-                                      MPI_Comm communicator, const Schedule& schedule, SimulatedTime& time);
+RepetitionOutcome simulate_repetition(RunContext& context, const RepetitionTask& task, SimulatedTime& time);
 
 }  // namespace strider

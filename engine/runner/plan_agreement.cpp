@@ -5,11 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <exception>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -19,61 +16,19 @@
 #include "ranks/nodes.hpp"
 #include "runner/announcement.hpp"
 #include "runner/earlier_starts.hpp"
+#include "runner/plan_errors.hpp"
 
 namespace strider {
 namespace {
 
 constexpr int errors_tag = 921;
-constexpr std::size_t most_groups = 16, most_errors = 100, most_ranges = 8;
-constexpr char between_fields = '\x1f', after_error = '\x1e';  // a plan's texts have none of them
-
-/// Rank 0 reads the plan and sends its text to all; empty where it cannot.
-std::string share_plan(const std::string& path, int rank) {
-  std::string text;
-  if (rank == 0) {
-    std::ifstream file(path, std::ios::binary);
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  }
-  std::uint64_t size = text.size();
-  broadcast(size, MPI_COMM_WORLD, idle);
-  text.resize(size);
-  if (size > 0) broadcast(std::span(text), MPI_COMM_WORLD, idle);
-  return text;
-}
+constexpr std::size_t most_groups = 16, most_ranges = 8;
 
 /// Ranks with the same errors; the first of them tells which.
 struct SameErrors {
   std::vector<std::uint32_t> ranks;
   std::string errors;
 };
-
-std::string packed(const std::vector<PlanError>& errors) {
-  std::string text;
-  for (const PlanError& error : std::span(errors).first(std::min(errors.size(), most_errors)))
-    text += std::to_string(error.case_number) + between_fields + error.message + between_fields + error.remedy +
-            after_error;
-  return text;
-}
-
-std::string taken(std::string& text, char end) {
-  const std::size_t length = std::min(text.find(end), text.size());
-  std::string part = text.substr(0, length);
-  text.erase(0, std::min(length + 1, text.size()));
-  return part;
-}
-
-std::vector<PlanError> unpacked(std::string text) {
-  std::vector<PlanError> errors;
-  while (!text.empty()) {
-    std::string error = taken(text, after_error);
-    PlanError one;
-    one.case_number = std::stoull("0" + taken(error, between_fields));
-    one.message = taken(error, between_fields);
-    one.remedy = error;
-    errors.push_back(std::move(one));
-  }
-  return errors;
-}
 
 std::uint64_t hash_text(const std::string& text) {
   std::uint64_t hash = text.size();
@@ -158,21 +113,6 @@ void report(const std::vector<SameErrors>& groups, const Nodes& nodes, EventStre
 }
 
 }  // namespace
-
-Plan read_shared_plan(const std::string& path, int rank, std::vector<PlanError>& errors) {
-  const std::string text = share_plan(path, rank);
-  if (text.empty()) {
-    errors.push_back({0, "", "the node of rank 0 cannot read the plan " + path,
-                      "keep the runs in a directory that all nodes of the run see"});
-    return {};
-  }
-  try {
-    return read_plan(text, errors);
-  } catch (const std::exception& error) {
-    errors.push_back({0, "", std::string("the plan cannot be read: ") + error.what(), ""});
-    return {};
-  }
-}
 
 bool agree_on_plan(const std::vector<PlanError>& mine, const RunOptions& options) {
   if (!is_so_on_any(!mine.empty(), MPI_COMM_WORLD, idle)) return true;

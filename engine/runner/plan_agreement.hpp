@@ -1,14 +1,10 @@
 #pragma once
-#include <string>
 #include <vector>
 
 #include "plan/plan.hpp"
 #include "runner/runner.hpp"
 
 namespace strider {
-
-/// The plan that rank 0 reads and sends to all; adds to `errors`. Collective over MPI_COMM_WORLD.
-Plan read_shared_plan(const std::string& path, int rank, std::vector<PlanError>& errors);
 
 /// Whether no rank found an error in the plan: a node may lack a module, a library or a file that others have. Else
 /// rank 0 prints the errors of all ranks, each with the ranks that found it, and writes them as events of a run that

@@ -17,6 +17,7 @@
 #include "ranks/interrupt.hpp"
 #include "repetitions/case_repetition.hpp"
 #include "repetitions/case_runner.hpp"
+#include "repetitions/schedule.hpp"
 #include "repetitions/simulated_repetition.hpp"
 #include "reports/per_rank_file.hpp"
 #include "runner/announcement.hpp"
@@ -24,6 +25,7 @@
 #include "runner/plan_agreement.hpp"
 #include "runner/progress_relay.hpp"
 #include "runner/run_watch.hpp"
+#include "runner/shared_plan.hpp"
 #include "runner/workplaces.hpp"
 
 namespace strider {
@@ -57,6 +59,7 @@ struct Command {
   std::int64_t case_index = -1;
   std::uint64_t repetition = 0;
   std::uint64_t number = 0;  ///< of the repetition in the run
+  RunProgress progress;
 };
 
 /// Phases of a repetition, prepared files included, are numbered from Command::number * this.
@@ -64,17 +67,18 @@ constexpr std::uint64_t phases_per_repetition = 512;
 
 class Runner {
  public:
-  Runner(const MpiSession& session, const Plan& plan, const RunOptions& options)
+  Runner(const MpiSession& session, SharedPlan& plan, const RunOptions& options)
       : session_(session),
-        plan_(plan),
+        shared_plan_(plan),
+        plan_(plan.plan()),
         events_(session.rank() == 0 ? options.events : ""),
-        schedule_(plan),
+        schedule_(plan_),
         places_(options) {
     places_.enter_target(context_);
     context_.confined = is_confined(options.confinement);
     if (context_.confined) context_.errands = options.confinement.errands;
     context_.data_seed = options.data_seed;
-    context_.stall_timeout_s = plan.stall_timeout_s;
+    context_.stall_timeout_s = plan_.stall_timeout_s;
     context_.counters = options.counters;
     context_.processes = options.processes;
     ceilings_ = options.ceilings;
@@ -240,10 +244,10 @@ class Runner {
       broadcast(command, MPI_COMM_WORLD, idle);
       if (command.case_index < 0) return;
       if (simulated_) {
-        simulate_turn(static_cast<std::size_t>(command.case_index), command.repetition);
+        simulate_turn(command);
         continue;
       }
-      const Turn turn = turn_of(static_cast<std::size_t>(command.case_index), command.repetition);
+      const Turn turn = turn_of(command);
       const double begin_s = elapsed_s();
       TurnReport report;
       if (turn.mine) report = take_part(turn, command, begin_s);
@@ -258,17 +262,19 @@ class Runner {
   }
 
   /// Every process stands for some of the ranks of each case, so the cases of a turn are simulated one by one.
-  void simulate_turn(std::size_t first_case, std::uint64_t repetition) {
-    for (const std::size_t index : members_of_turn(plan_, first_case)) {
-      const Case& test = plan_.cases[index];
+  void simulate_turn(const Command& command) {
+    const auto first_case = static_cast<std::size_t>(command.case_index);
+    const std::uint64_t repetition = command.repetition;
+    const std::vector<Case>& cases = shared_plan_.begin_turn(first_case).cases;
+    for (const Case& test : cases) {
       const double begin_s = elapsed_s();
       context_.nodes = run_nodes_.seated(seats_of(test, run_nodes_.of_rank), 0);
       context_.current = {test.number, repetition, repetition < test.warmup, ""};
       const RepetitionOutcome outcome =
-          simulate_repetition(context_, test, repetition, MPI_COMM_WORLD, schedule_, *simulated_);
+          simulate_repetition(context_, {test, repetition, MPI_COMM_WORLD, nullptr, command.progress}, *simulated_);
       write_per_rank({.mine = 0, .communicator = MPI_COMM_WORLD});
       if (session_.rank() != 0) continue;
-      if (index == first_case) schedule_.finished({index, repetition}, outcome.rates);
+      if (&test == &cases.front()) schedule_.finished({first_case, repetition}, outcome.rates);
       end_repetition(test, repetition, outcome, false, begin_s);
     }
   }
@@ -276,17 +282,19 @@ class Runner {
   /// A repetition of cases that run at the same time.
   struct Turn {
     std::uint64_t repetition = 0;
-    std::vector<std::size_t> cases;                 ///< their indices
+    std::size_t first_case = 0;  ///< in the plan
+    std::span<const Case> cases;
     std::vector<std::vector<std::uint32_t>> seats;  ///< of each
     std::optional<std::size_t> mine;                ///< the one in which this rank takes part
   };
 
-  Turn turn_of(std::size_t first_case, std::uint64_t repetition) const {
+  Turn turn_of(const Command& command) {
     Turn turn;
-    turn.repetition = repetition;
-    turn.cases = members_of_turn(plan_, first_case);
-    for (const std::size_t index : turn.cases) {
-      turn.seats.push_back(seats_of(plan_.cases[index], run_nodes_.of_rank));
+    turn.repetition = command.repetition;
+    turn.first_case = static_cast<std::size_t>(command.case_index);
+    turn.cases = shared_plan_.begin_turn(turn.first_case).cases;
+    for (const Case& test : turn.cases) {
+      turn.seats.push_back(seats_of(test, run_nodes_.of_rank));
       if (place_in(turn.seats.back()) < turn.seats.back().size()) turn.mine = turn.seats.size() - 1;
     }
     return turn;
@@ -307,7 +315,7 @@ class Runner {
 
   TurnReport take_part(const Turn& turn, const Command& command, double begin_s) {
     const std::vector<std::uint32_t>& seats = turn.seats[*turn.mine];
-    const Case& test = plan_.cases[turn.cases[*turn.mine]];
+    const Case& test = turn.cases[*turn.mine];
     std::optional<Meeting> meeting;
     WaitOptions for_groups{};
     if (session_.rank() == 0) for_groups.attention = &relay_;
@@ -319,7 +327,8 @@ class Runner {
     const bool reports = seats.front() == static_cast<std::uint32_t>(session_.rank()) && session_.rank() != 0;
     if (reports) events_.keep(context_.origin_ns, [this](std::string line) { relay_.send(std::move(line)); });
     TurnReport report;
-    report.outcome = attempt_turn({test, command.repetition, communicators_.of(seats), meeting ? &*meeting : nullptr});
+    report.outcome = attempt_turn(
+        {test, command.repetition, communicators_.of(seats), meeting ? &*meeting : nullptr, command.progress});
     const bool stopped = report.outcome.interrupted;
     if (meeting) meeting->leave(stopped ? Meeting::State::interrupted : Meeting::State::failed);
     interrupted_ = interrupted_ || report.outcome.interrupted;
@@ -429,13 +438,12 @@ class Runner {
     }
     interrupted_ = interrupted_ || all.interrupted;
     // What is once found wrong would be measured for nothing from now on.
-    const ScheduledRepetition scheduled{turn.cases.front(), turn.repetition};
+    const ScheduledRepetition scheduled{turn.first_case, turn.repetition};
     if (all.failed || all.wrong || all.interrupted) schedule_.failed(scheduled);
     else schedule_.finished(scheduled, all.rates);
     // An interrupted turn is repeated as a whole.
     if (turn.mine && !all.interrupted)
-      end_repetition(plan_.cases[turn.cases[*turn.mine]], turn.repetition, mine.outcome, all.failed || all.wrong,
-                     begin_s);
+      end_repetition(turn.cases[*turn.mine], turn.repetition, mine.outcome, all.failed || all.wrong, begin_s);
     for (const TurnReport& other : others) {
       events_.add(other.events);
       if (!all.interrupted) events_.add({.lines = other.end});
@@ -456,7 +464,7 @@ class Runner {
   RepetitionOutcome attempt_turn(const RepetitionTask& task) {
     try {
       places_.enter(task.test, context_);
-      return run_repetition(context_, task, schedule_);
+      return run_repetition(context_, task);
     } catch (const InputError& error) {
       const bool reports = rank_in(task.communicator) == 0;
       if (reports) events_.error(context_.current, plan_error(error));
@@ -472,7 +480,10 @@ class Runner {
     if (interrupted_) return {};
     const std::optional<ScheduledRepetition> next = schedule_.next(elapsed_s());
     if (!next) return {};
-    return {static_cast<std::int64_t>(next->case_index), next->repetition, repetitions_++};
+    return {static_cast<std::int64_t>(next->case_index),
+            next->repetition,
+            repetitions_++,
+            {schedule_.done_phases(), schedule_.planned_phases()}};
   }
 
   /// Since the start of these ranks.
@@ -508,7 +519,8 @@ class Runner {
   }
 
   const MpiSession& session_;
-  const Plan& plan_;
+  SharedPlan& shared_plan_;
+  const Plan& plan_;  ///< with its cases on rank 0
   EventStream events_;
   Schedule schedule_;
   Workplaces places_;
@@ -534,7 +546,8 @@ class Runner {
 
 bool fits_simulated(const MpiSession& session, const Plan& plan, std::uint32_t ranks) {
   const auto processes = static_cast<std::uint32_t>(session.ranks());
-  const bool few = std::ranges::all_of(plan.cases, [&](const Case& test) { return test.clients >= processes; });
+  bool few = std::ranges::all_of(plan.cases, [&](const Case& test) { return test.clients >= processes; });
+  broadcast(few, MPI_COMM_WORLD, idle);  // rank 0 alone has the cases
   if (few && plan.ranks == ranks) return true;
   if (session.rank() == 0)
     std::cerr << "strider-engine: cannot simulate " << ranks << " ranks with " << processes
@@ -559,9 +572,9 @@ RunResult run_plan(const RunOptions& options) {
   watch_for_interrupts();
   const MpiSession session;
   std::vector<PlanError> errors;
-  const Plan plan = read_shared_plan(options.plan_file, session.rank(), errors);
+  SharedPlan plan(options.plan_file, errors);
   if (!agree_on_plan(errors, options)) return RunResult::bad_plan;
-  if (!fits(session, plan, options.simulated_ranks)) return RunResult::failed;
+  if (!fits(session, plan.plan(), options.simulated_ranks)) return RunResult::failed;
   try {
     return Runner(session, plan, options).run();
   } catch (const std::exception& error) {

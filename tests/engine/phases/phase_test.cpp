@@ -151,8 +151,7 @@ class Phase : public testing::Test {
   RepetitionOutcome run(Plan plan, const InterfaceEntry& interface) {
     EXPECT_EQ(plan.cases.size(), 1U);
     plan.cases[0].interface = &interface;
-    const Schedule schedule(plan);
-    return run_repetition(context_, {plan.cases[0], 0, MPI_COMM_WORLD, nullptr}, schedule);
+    return run_repetition(context_, {plan.cases[0], 0, MPI_COMM_WORLD, nullptr, {}});
   }
 
   std::string events() const {

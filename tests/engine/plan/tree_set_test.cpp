@@ -102,5 +102,28 @@ TEST(TreeSet, FitsOnlyTheTreeThatMadeIt) {
   expect_complaint({in_set(R"("operations": ["stat"])", complete + R"(, "incomplete": true)")}, "did not end");
 }
 
+TEST(TreeSet, IsTheSameInACaseThatIsReadAgain) {
+  const std::string text = plan_text({in_set(R"("operations": ["unlink"])"), in_set(R"("operations": ["readdir"])"),
+                                      tree_text("", small_tree), case_text(R"("clients": 3)")},
+                                     R"("ranks": 4, )");
+  std::vector<PlanError> errors;
+  const Plan plan = read_plan(text, errors);
+  const PlanPieces pieces = split_plan(text, errors);
+  PlanReader reader(pieces.header, errors);
+  for (const std::string& piece : pieces.cases) EXPECT_TRUE(reader.next(piece));
+  EXPECT_EQ(reader.finish().ranks, 4U);
+  EXPECT_TRUE(errors.empty());
+  for (std::size_t i = plan.cases.size(); i-- > 0;) {
+    const Case again = reader.again(i, pieces.cases[i]);
+    EXPECT_EQ(again.number, plan.cases[i].number);
+    EXPECT_EQ(again.clients, plan.cases[i].clients);
+    EXPECT_EQ(again.workload, plan.cases[i].workload);
+    EXPECT_EQ(again.geometry, plan.cases[i].geometry);
+    EXPECT_EQ(again.visits, plan.cases[i].visits);
+    EXPECT_EQ(again.data_set.state.tree.present, plan.cases[i].data_set.state.tree.present);
+    EXPECT_EQ(again.data_set.state.tree.present.has(Thing::files), i == 0) << "the first case removes them";
+  }
+}
+
 }  // namespace
 }  // namespace strider
