@@ -109,8 +109,11 @@ class Hdf5File final : public File {
     if (request.creation == Creation::create) {
       file_ = {H5Fcreate(name_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), "H5Fcreate", name_};
       create_dataset(options);
-      if (request.verified) sync();  // gives the file its size: ROMIO writes anything into holes beyond the end
-    } else {
+      // ROMIO writes anything into holes beyond the end of the file. Closing gives it its size, and so does H5Fflush,
+      // but that syncs the file as well.
+      if (request.verified) close();
+    }
+    if (file_.get() < 0) {
       const unsigned mode = request.access == Access::read ? H5F_ACC_RDONLY : H5F_ACC_RDWR;
       file_ = {H5Fopen(name_.c_str(), mode, access.get()), "H5Fopen", name_};
       dataset_ = {H5Dopen2(file_.get(), dataset_name, H5P_DEFAULT), "H5Dopen2", name_};

@@ -23,6 +23,11 @@ WAYS: dict[str, Json] = {
     "mpiio collective": {"interface": "mpiio", "interface_access": "collective"},
     "hdf5": {"interface": "hdf5"},
     "hdf5 collective": {"interface": "hdf5", "interface_access": "collective"},
+    **{
+        f"{interface} verified": {"interface": interface, "verify": "full"}
+        for interface in ("posix", "mpiio", "hdf5")
+    },
+    "hdf5 chunks verified": {"interface": "hdf5", "interface_chunk": 4096, "verify": "full"},
 }
 DEPTH = 3
 QUEUES: dict[str, Json] = {
