@@ -26,6 +26,9 @@ VERSION = 1
 """To be raised when summaries of unchanged runs become different ones."""
 SETTLED_S = 2.0
 """A file that changed so recently may change again without another time of change."""
+QUIET_S = 60.0
+"""A run without an end whose files did not change for so long was probably killed. One that goes on reports
+progress more often: each of its summaries would be written into the index, and never used again."""
 FEWEST_RUNS = 100
 """Of a store with fewer runs all are read: that takes less than 0.1 s, and leaves no file in the store."""
 
@@ -157,8 +160,8 @@ class Index:
     def _kept(self, name: str, state: State, summary: RunSummary) -> bool:
         """Adds what was read after a state; returns whether it stays as it is while the state does."""
         self._entries.pop(name, None)
-        is_settled = time.time() - state.changed_ns / 1e9 >= SETTLED_S
-        if summary.ended is None or summary.damage or not is_settled:
+        needed_s = QUIET_S if summary.ended is None else SETTLED_S
+        if summary.damage or time.time() - state.changed_ns / 1e9 < needed_s:
             return False
         values = asdict(summary)
         self._entries[name] = state.stamp, [values[field] for field in _FIELDS]

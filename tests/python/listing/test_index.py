@@ -42,7 +42,7 @@ ADDING = """
 import sys
 from pathlib import Path
 import test_index as t
-t.index.SETTLED_S, t.index.FEWEST_RUNS = t.TICK_S, 1
+t.index.SETTLED_S, t.index.QUIET_S, t.index.FEWEST_RUNS = t.TICK_S, t.TICK_S, 1
 store, template, first = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 for number in range(first, first + 6):
     t.add(store, template, number)
@@ -54,6 +54,7 @@ for number in range(first, first + 6):
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs are kept in the index as soon as that is safe, also of a small store."""
     monkeypatch.setattr(index, "SETTLED_S", TICK_S)
+    monkeypatch.setattr(index, "QUIET_S", TICK_S)
     monkeypatch.setattr(index, "FEWEST_RUNS", 1)
 
 
@@ -166,19 +167,53 @@ def test_two_processes_that_list_and_add_at_the_same_time_leave_a_right_index(
     assert len(listed(store)) == 12
 
 
-def test_a_run_that_is_over_is_read_once_by_all_processes(template: Path, tmp_path: Path) -> None:
-    read: list[str] = []
+class Counted:
+    """Summarizes runs, and notes which."""
 
-    def counted(directory: Path) -> RunSummary:
-        read.append(directory.name)
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    def __call__(self, directory: Path) -> RunSummary:
+        self.read.append(directory.name)
         return summarize(directory)
 
+
+@pytest.mark.parametrize("ended", ["2026-11-21T10:00:00Z", None])
+def test_a_run_whose_files_stay_is_read_once_by_all_processes(
+    template: Path, tmp_path: Path, ended: str | None
+) -> None:
+    counted = Counted()
     for number in range(3):
+        add(tmp_path, template, number)
+    edit(tmp_path / name_of(1), "ended", ended)
+    for _ in range(3):
+        listed(tmp_path, counted)
+    assert sorted(counted.read) == sorted(map(name_of, range(3)))
+
+
+def test_a_run_without_an_end_is_read_again_after_each_change(template: Path, tmp_path: Path) -> None:
+    counted, run = Counted(), tmp_path / name_of(0)
+    add(tmp_path, template, 0)
+    edit(run, "ended", None)
+    listed(tmp_path, counted)
+    with (run / "events.jsonl").open("a") as events:
+        events.write("{}\n")
+    listed(tmp_path, counted)
+    listed(tmp_path, counted)
+    assert counted.read == [run.name] * 2
+
+
+def test_a_run_that_goes_on_is_not_written_into_the_index(
+    template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "QUIET_S", 3600)
+    counted = Counted()
+    for number in range(2):
         add(tmp_path, template, number)
     edit(tmp_path / name_of(1), "ended", None)
     for _ in range(3):
         listed(tmp_path, counted)
-    assert sorted(read) == sorted([name_of(0), name_of(2), *[name_of(1)] * 3])
+    assert sorted(counted.read) == [name_of(0), *[name_of(1)] * 3]
 
 
 def test_a_run_that_just_changed_is_not_kept(
