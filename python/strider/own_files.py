@@ -21,6 +21,7 @@ MOST_BYTES = 1 << 20
 """Default size limit of such a file in bytes."""
 OWN_MODE = 0o644
 """Permissions of such files, whatever the umask is."""
+_STORE_MODE = 0o755
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -98,6 +99,15 @@ def require_own_folder(path: Path, above: Literal["nearest", "all"] = "nearest")
         ) from error
 
 
+def make_store(path: Path) -> None:
+    """Creates a store if there is none; no other user can put runs or jobs there, whatever the umask is.
+
+    Raises:
+        OSError: It cannot be created.
+    """
+    path.mkdir(_STORE_MODE, parents=True, exist_ok=True)
+
+
 def is_own_folder(path: Path) -> bool:
     """Returns whether Strider obeys files of a folder: it exists, and no other user can put files there."""
     with suppress(OSError, StriderError), own_folder(path):
@@ -115,22 +125,6 @@ def new_file(folder: int, name: str) -> BinaryIO:
         os.unlink(name, dir_fd=folder)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     return os.fdopen(os.open(name, flags, 0o600, dir_fd=folder), "wb")
-
-
-def append_to(folder: int, name: str) -> BinaryIO:
-    """Opens a file in an open folder for appending, and creates it if there is none.
-
-    Raises:
-        OSError: It cannot be opened, or is no regular file.
-    """
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(name, flags, 0o600, dir_fd=folder)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "not a regular file", name)
-    opened = os.fdopen(descriptor, "ab")
-    opened.seek(0, os.SEEK_END)
-    return opened
 
 
 def require_own(path: Path, status: os.stat_result, remedy: str = "use your own") -> None:

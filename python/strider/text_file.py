@@ -8,7 +8,7 @@ import os
 import stat
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 from strider.errors import StriderError
 
@@ -89,9 +89,30 @@ def write_whole(file: Path, text: str, mode: int = 0o666, *, is_durable: bool = 
         raise
 
 
-def unfollowed(path: str, flags: int) -> int:
-    """Opens a file for `open(…, opener=unfollowed)`: an error where a symbolic link stands in its place."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+def open_unfollowed(
+    file: Path, mode: Literal["wb", "ab", "ab+"], folder: int | None = None, permissions: int = 0o666
+) -> BinaryIO:
+    """Opens a regular file for writing, and creates it if there is none; follows no symbolic link to it.
+
+    Args:
+        file: The file.
+        mode: As of `open`.
+        folder: Descriptor of the folder that a relative path begins in; None: the working directory.
+        permissions: Of a new file, limited by the umask.
+
+    Raises:
+        OSError: It cannot be opened, or is no regular file.
+    """
+
+    def opener(path: str, flags: int) -> int:
+        unfollowed = flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        found = os.open(path, unfollowed, permissions, dir_fd=folder)
+        if not stat.S_ISREG(os.fstat(found).st_mode):
+            os.close(found)
+            raise OSError(errno.EINVAL, "not a regular file", path)
+        return found
+
+    return open(file, mode, opener=opener)
 
 
 def open_regular(file: Path, folder: int | None = None) -> BinaryIO:

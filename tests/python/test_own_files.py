@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -10,7 +11,8 @@ from strider.errors import StriderError
 from strider.lab import Record
 from strider.lab import read as read_lab
 from strider.listio import hosts, servers
-from strider.own_files import MOST_BYTES, append_to, new_file, own_folder, read_own, require_own_folder
+from strider.own_files import MOST_BYTES, new_file, own_folder, read_own, require_own_folder
+from strider.text_file import open_unfollowed
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="machine: only root gives files to others")
 OTHER = 12345
@@ -110,15 +112,29 @@ def test_a_new_file_is_never_written_through_a_link(folder: Path, tmp_path: Path
             log.write(b"new")
         (folder / "mount.log").symlink_to(victim)
         with pytest.raises(OSError, match="symbolic links"):
-            append_to(opened, "mount.log")
+            open_unfollowed(Path("mount.log"), "ab", opened)
     assert victim.read_text() == "precious"
     assert (folder / "server.log").read_text() == "new"
+
+
+@pytest.mark.parametrize("mode", ["wb", "ab", "ab+"])
+def test_nothing_but_a_regular_file_is_opened_for_writing(
+    tmp_path: Path, mode: Literal["wb", "ab", "ab+"]
+) -> None:
+    """A FIFO would hand what is written to the process at its other end."""
+    os.mkfifo(tmp_path / "fifo")
+    other_end = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with pytest.raises(OSError, match="not a regular file"):
+            open_unfollowed(tmp_path / "fifo", mode)
+    finally:
+        os.close(other_end)
 
 
 def test_a_log_is_continued_at_its_end(folder: Path) -> None:
     with own_folder(folder) as opened:
         for text in (b"one", b"two"):
-            with append_to(opened, "log") as log:
+            with open_unfollowed(Path("log"), "ab", opened) as log:
                 assert log.tell() in (0, 3)
                 log.write(text)
     assert (folder / "log").read_text() == "onetwo"

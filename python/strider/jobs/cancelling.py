@@ -3,11 +3,14 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from strider.errors import ExitCode, StriderError
 from strider.jobs.condition import Condition, condition, elsewhere, has_run, is_sealed
 from strider.jobs.record import CANCELLED, Job, cannot_write
+from strider.own_files import own_folder
 from strider.processes import boot_id, descendants, identify, is_alive, stop
+from strider.text_file import open_unfollowed
 
 PATIENCE_S = 90.0
 """For a run to end after the request; then its job is ended by the scheduler."""
@@ -45,13 +48,15 @@ def cancel(job: Job, patience_s: float = PATIENCE_S, wait: Callable[[float], Non
         wait: Waits for some seconds.
 
     Raises:
-        StriderError: The store is not writable, or the scheduler refuses.
+        StriderError: The store is not writable, the folder is not the user's, or the scheduler refuses.
     """
     was = condition(job)
     if was.is_over:
         return Cancelled([], [], was, run_ended=False)
     try:
-        (job.folder / CANCELLED).touch()
+        # Another user may have put a folder with a link in the place of this one.
+        with own_folder(job.folder) as folder, open_unfollowed(Path(CANCELLED), "ab", folder):
+            pass
     except OSError as error:
         raise cannot_write(job.folder, error) from error
     if other := elsewhere(job):

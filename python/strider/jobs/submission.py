@@ -19,7 +19,7 @@ from strider.jobs.options import JobOptions
 from strider.jobs.record import Job, Record, cannot_write, folder_of, is_number, is_run_id, new_folder
 from strider.jobs.reservation import launcher_of
 from strider.launch.rundir import new_run_id
-from strider.own_files import require_own_folder
+from strider.own_files import make_store, require_own_folder
 from strider.processes import boot_id, identify
 from strider.text import shortened
 
@@ -134,7 +134,7 @@ def _make_folder(folder: Path) -> None:
     """
     jobs = folder.parent
     try:
-        jobs.parent.mkdir(parents=True, exist_ok=True)
+        make_store(jobs.parent)
         with suppress(FileExistsError):
             jobs.mkdir(mode=0o700)
         status = jobs.lstat()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from strider.errors import StriderError
-from strider.text_file import json_of, sync_directory, unfollowed
+from strider.text_file import json_of, open_unfollowed, sync_directory
 
 ASIDE = "set-aside.jsonl"
 """File of a run directory with the events that are no results."""
@@ -157,8 +157,8 @@ def repair(path: Path, earlier: Earlier, cut: Event | None) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with (
-            open(draft, "wb", opener=unfollowed) as kept,
-            open(path.parent / ASIDE, "ab", opener=unfollowed) as aside,
+            open_unfollowed(draft, "wb") as kept,
+            open_unfollowed(path.parent / ASIDE, "ab") as aside,
         ):
             for line, event in _lines(path):
                 if event is None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from strider import ssh
 from strider.errors import ExitCode, StriderError
+from strider.own_files import make_store
 
 INTERVAL_S = 0.5
 """Sampling interval on the remote machine in seconds."""
@@ -141,7 +142,7 @@ def observers(observing: Observing, store: Path, tell: Callable[[str], None]) ->
 @contextmanager
 def _folder(store: Path) -> Iterator[Path]:
     try:
-        store.mkdir(parents=True, exist_ok=True)
+        make_store(store)
         folder = tempfile.TemporaryDirectory(prefix=".observed-", dir=store)
     except OSError as error:
         raise StriderError(f"cannot write to {store}: {error.strerror}", ExitCode.CANNOT_RUN) from error

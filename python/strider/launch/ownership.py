@@ -14,14 +14,14 @@ _REMEDY = "resume a run of your own, or start a new one with strider run"
 def require_own(directory: RunDirectory) -> bytes:
     """Returns `run.json` of a run that only this user and root can change.
 
-    The directory is opened once: its name may lead to another one a moment later.
+    The engine and further reads find the run by its path, so no other user can put another directory there.
 
     Args:
         directory: The run's directory.
 
     Raises:
-        StriderError: Another user owns or can write the directory or a file that decides what is executed, or
-            `run.json` cannot be read; the path is named, with a remedy.
+        StriderError: Another user owns, can write or can replace the directory or a file that decides what is
+            executed, or `run.json` cannot be read; the path is named, with a remedy.
     """
     try:
         opened = os.open(directory.path, os.O_RDONLY | os.O_DIRECTORY)
@@ -31,6 +31,7 @@ def require_own(directory: RunDirectory) -> bytes:
         own_files.require_own(directory.path, os.fstat(opened), _REMEDY)
         for file in (directory.plan, directory.path / "suite.toml"):
             _read_own(file, opened)
+        own_files.require_own_folder(directory.path)
         return _read_own(directory.info, opened)
     finally:
         os.close(opened)

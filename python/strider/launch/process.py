@@ -14,7 +14,7 @@ from strider.errors import ExitCode, StriderError
 from strider.launch.confinement import Confinement
 from strider.launch.launchers import Launcher
 from strider.processes import descendants
-from strider.text_file import unfollowed
+from strider.text_file import open_unfollowed
 
 _PR_SET_PDEATHSIG = 1
 """From <linux/prctl.h>."""
@@ -73,7 +73,7 @@ def start(
     confined = confined or Confinement()
     environment: Mapping[str, str] = {**os.environ, **launcher.environment, **confined.environment}
     try:
-        with open(log, "wb", opener=unfollowed) as output:
+        with open_unfollowed(log, "wb") as output:
             process = subprocess.Popen(
                 [*confined.around, *launcher.command(ranks), *program],
                 stdin=subprocess.DEVNULL,

@@ -13,6 +13,7 @@ from tempfile import NamedTemporaryFile
 from strider import __version__
 from strider.engine import Description, Json, to_json
 from strider.errors import ExitCode, StriderError
+from strider.own_files import make_store
 from strider.text_file import sync_directory, write_whole
 
 _ENDS = frozenset({"ended", "status", "exit_code", "leftover", "confinement", "signal"})
@@ -85,7 +86,8 @@ def create(
     """
     directory = RunDirectory(run, (runs / run).absolute())
     try:
-        directory.path.mkdir(_OWN_FOLDER, parents=True)
+        make_store(runs)
+        directory.path.mkdir(_OWN_FOLDER)
         # A run that a power cut ends can be resumed, so its plan must survive.
         write_whole(directory.plan, plan_json, _OWN, is_durable=True)
         write_whole(directory.path / "suite.toml", suite_text, _OWN, is_durable=True)
@@ -110,7 +112,7 @@ def mark_of(store: Path) -> Iterator[Path]:
     store = store.absolute()
     is_new = not store.exists()
     try:
-        store.mkdir(_OWN_FOLDER, parents=True, exist_ok=True)
+        make_store(store)
         file = NamedTemporaryFile(prefix=".asked-", dir=store)  # noqa: SIM115 - errors of its making alone
     except OSError as error:
         raise StriderError(

@@ -85,7 +85,6 @@ def simulate(
     run = rundir.new_run_id(plan.suite.name, started)
     display = Expendable(display)
     with rank_rows(watching.per_rank):
-        store.mkdir(parents=True, exist_ok=True)
         info = run_info(checked, engine, launcher, store.absolute(), started, run, watching.per_rank)
         info |= {"launcher": launcher.command(processes), "simulated": {"processes": processes}}
         text = checked.suite.document.text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from strider.engine import Json
 from strider.errors import StriderError
-from strider.text_file import json_of, open_regular, unfollowed
+from strider.text_file import json_of, open_regular, open_unfollowed
 
 Event = dict[str, Json]
 
@@ -54,7 +54,7 @@ class Tail:
 
 def close_events(path: Path, end: Event) -> None:
     """Completes the events of a dead engine: removes an incomplete last line, adds the `end` event."""
-    with open(path, "ab+", opener=unfollowed) as file:
+    with open_unfollowed(path, "ab+") as file:
         file.seek(0)
         content = file.read()
         file.truncate(content.rfind(b"\n") + 1)

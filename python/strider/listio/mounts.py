@@ -13,7 +13,8 @@ from strider.errors import ExitCode, StriderError
 from strider.listio.servers import Lifetime
 from strider.listio.tool import READY, program
 from strider.listio.volume import VOLUME_FILE
-from strider.own_files import append_to, own_folder
+from strider.own_files import own_folder
+from strider.text_file import open_unfollowed
 
 MOUNT = "strider-listio-mount"
 FILE_SYSTEM = "fuse.strider-listio"
@@ -95,7 +96,10 @@ def start_mount(
     """
     server = mount_program(engine)
     log = volume / "mount.log"
-    with own_folder(volume) as folder, append_to(folder, log.name) as messages:
+    with (
+        own_folder(volume) as folder,
+        open_unfollowed(Path(log.name), "ab", folder, 0o600) as messages,
+    ):
         start = messages.tell()
         child = subprocess.Popen(
             [str(server), str((volume / VOLUME_FILE).resolve()), str(directory.resolve()), *options.words()],

@@ -25,7 +25,7 @@ from typing import Literal
 from pydantic import BaseModel, ValidationError
 
 from strider.errors import ExitCode, StriderError
-from strider.own_files import read_own, require_own_folder
+from strider.own_files import make_store, read_own, require_own_folder
 from strider.processes import Process, boot_id, identify, is_alive
 from strider.text_file import write_whole
 from strider.web.runs import Runs
@@ -278,7 +278,7 @@ class Jobs:
         if self._lock >= 0:
             return
         try:
-            self._site.store.mkdir(parents=True, exist_ok=True)
+            make_store(self._site.store)
             for folder in (self.folder.parent, self.folder):
                 folder.mkdir(mode=0o700, exist_ok=True)
                 if folder.stat().st_uid == os.geteuid():

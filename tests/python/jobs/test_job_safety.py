@@ -279,6 +279,29 @@ def test_a_job_of_another_host_is_asked_to_end(
     assert (folder / CANCELLED).exists()
 
 
+def test_nothing_is_made_through_a_link_in_the_place_of_a_request_to_end(
+    tmp_path: Path, sleeper: "subprocess.Popen[bytes]"
+) -> None:
+    folder, victim = write_local(tmp_path, sleeper, host="elsewhere"), tmp_path / "victim"
+    (folder / CANCELLED).symlink_to(victim)
+    with pytest.raises(StriderError, match="cannot write"):
+        cancel(read(folder), 0.0)
+    assert not victim.exists()
+
+
+def test_a_folder_that_others_put_in_the_place_of_a_job_gets_no_request(
+    tmp_path: Path, sleeper: "subprocess.Popen[bytes]"
+) -> None:
+    folder = write_local(tmp_path, sleeper, host="elsewhere")
+    job = read(folder)
+    folder.rename(folder.with_name("f" * 12))
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(StriderError, match="can be written by other users"):
+        cancel(job, 0.0)
+    assert not list(folder.iterdir())
+
+
 def test_a_job_of_another_cluster_is_unknown_and_never_cancelled_here(tmp_path: Path, commands: Path) -> None:
     tell(commands, "scontrol", "printf 'AccountingStorage = x\\nClusterName             = near\\n'")
     far = read(write_job(tmp_path, cluster="far"))

@@ -33,7 +33,7 @@ def made(tmp_path: Path, description: Description) -> RunDirectory:
 
 def test_a_run_of_this_user_is_its_own_whatever_the_umask(made: RunDirectory) -> None:
     assert json.loads(require_own(made))["options"] == {"launcher": "auto"}
-    assert [(made.path / name).stat().st_mode & 0o022 for name in FILES] == [0, 0, 0, 0]
+    assert [(made.path / name).stat().st_mode & 0o022 for name in [*FILES, ".."]] == [0, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -57,6 +57,23 @@ def test_what_belongs_to_another_user_or_group_is_named(made: RunDirectory, name
     file.chmod(file.stat().st_mode & ~0o020)
     os.chown(file, OTHER_USER, 0)
     with pytest.raises(StriderError, match=f"^{file} belongs to another user, .*: resume a run of your own"):
+        require_own(made)
+
+
+def test_a_run_in_whose_place_others_can_put_another_is_named(made: RunDirectory) -> None:
+    """The store belongs to a group, which need not own a run to rename it."""
+    store = made.path.parent
+    store.chmod(0o777)
+    with pytest.raises(StriderError, match=f"can replace {made.path}, .*: chmod \\+t {store}$"):
+        require_own(made)
+    store.chmod(0o1777)
+    require_own(made)
+
+
+@AS_ROOT
+def test_a_run_in_a_store_of_another_user_is_named(made: RunDirectory) -> None:
+    os.chown(made.path.parent, OTHER_USER, OTHER_GROUP)
+    with pytest.raises(StriderError, match=f"can replace {made.path}, because .* belongs to"):
         require_own(made)
 
 
