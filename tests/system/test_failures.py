@@ -306,22 +306,28 @@ def test_news_of_an_error_reach_ranks_that_were_in_more_cases(engine: Engine, tm
 
 
 def test_a_stall_is_reported_also_where_closing_is_collective(engine: Engine, memory_folder: Path) -> None:
+    """Rank 1 freezes with the file open: rank 0 has reported progress, and still much to do."""
     one = case(
         "segmented",
         interface="mpiio",
         pattern_transfer=4096,
         pattern_block=4 << 20,
         clients=2,
-        settle=1.5,
-        operations=["write", "rewrite"],
+        think=0.003,
+        operations=["rewrite"],
     )
 
-    def freeze(job: EngineJob) -> None:
+    def is_under_way(job: EngineJob) -> bool:
+        return any(
+            event["event"] == "progress" and event["operation"] == "rewrite"
+            for event in read_events(job.events_file)
+        )
+
+    with EngineJob(engine, plan([one], stall_timeout_s=5.0), memory_folder) as job:
+        wait_for(lambda: is_under_way(job), "progress of the rewrite")
         for pid in job.ranks()[1:]:
             kill(pid, signal.SIGSTOP)
-
-    document = plan([one], stall_timeout_s=5.0)
-    done = run_with_pauses(engine, document, memory_folder, after_samples(1, freeze))
+        done = job.finish()
     assert done.returncode not in (0, 1)
     (error,) = done.of("error")
     assert (error["kind"], error["case"], error["operation"]) == ("stall", 1, "rewrite")
