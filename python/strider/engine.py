@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from strider.errors import ExitCode, StriderError
+from strider.text import printable_lines
 
 Json = Any
 """A value as JSON has it: None, bool, int, float, str, list or dict with string keys."""
@@ -404,5 +405,8 @@ def _exit_code(code: int) -> ExitCode:
 
 
 def to_json(value: Json) -> str:
-    """Formats a JSON document: keys in order, two spaces of indentation, a final newline."""
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    """Formats a JSON document: keys in order, two spaces of indentation, a final newline.
+
+    Characters that command a terminal are escaped, because the document may be printed on one.
+    """
+    return printable_lines(json.dumps(value, indent=2, ensure_ascii=False)) + "\n"

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
 from strider.engine import Json, to_json
 from strider.statistics.distribution import half_width_of
 from strider.store.model import Confinement
 from strider.store.records import Record
+from strider.text import printable_json
 from strider.text_file import MOST_DOCUMENT_BYTES, read_regular, write_whole
 
 CARD_FILE = "card.json"
@@ -247,6 +246,7 @@ def write_card(card: Card, directory: Path) -> None:
 def read_card(directory: Path) -> Card | None:
     """Returns the card of a run directory; None if it has none that can be read."""
     try:
-        return Card.model_validate_json(read_regular(directory / CARD_FILE, MOST_DOCUMENT_BYTES))
-    except (OSError, ValidationError):
+        text = read_regular(directory / CARD_FILE, MOST_DOCUMENT_BYTES).decode("utf-8")
+        return Card.model_validate_json(printable_json(text))
+    except (OSError, ValueError):
         return None

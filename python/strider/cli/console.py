@@ -9,7 +9,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
-from strider.text import printable
+from strider.text import printable, printable_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,7 +67,7 @@ def _console(**options: Any) -> "Console":  # noqa: ANN401 - those of rich
         ) -> Iterable[Segment]:
             for segment in super().render(renderable, options):
                 text, style, control = segment
-                yield segment if control else Segment("\n".join(map(printable, text.split("\n"))), style)
+                yield segment if control else Segment(printable_lines(text), style)
 
     return Printing(**options)
 

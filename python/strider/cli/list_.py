@@ -77,7 +77,7 @@ def _read(directory: Path) -> "RunSummary":
 def _as_json(run: "RunSummary") -> str:
     """A run on a line of its own: with indentation, thousands would take seconds."""
     row = {"run": run.run, "directory": "", **vars(run)}
-    return "\n" + json_.dumps(row, ensure_ascii=False, default=_plain)
+    return "\n" + printable(json_.dumps(row, ensure_ascii=False, default=_plain))
 
 
 def _plain(value: object) -> object:

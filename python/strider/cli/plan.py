@@ -20,6 +20,7 @@ from strider.cli.options import (
     TargetOption,
 )
 from strider.errors import StriderError
+from strider.text import printable
 
 if TYPE_CHECKING:
     from strider.cli.running import RunOptions
@@ -153,7 +154,7 @@ def _print_seats(plan: "Plan", places: "Places", *, are_all: bool = False, json:
     found = seats_of(plan, rooms, seats.names)
     if json:
         # A case on a line of its own: with indentation, each rank would have one.
-        rows = ",".join(f"\n{dumps(one.to_json(), ensure_ascii=False)}" for one in found)
+        rows = ",".join(f"\n{printable(dumps(one.to_json(), ensure_ascii=False))}" for one in found)
         sys.stdout.write(f"[{rows}\n]\n")
     else:
         tell_sizes(lines(found, are_all=are_all), output())

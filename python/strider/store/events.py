@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from strider.errors import StriderError
+from strider.text import printable_json
 from strider.text_file import json_of, open_regular
 
 EVENTS_VERSION = 1
@@ -139,7 +140,7 @@ def read_last_event(path: Path) -> Event | None:
 def _parse(line: bytes) -> Event | None:
     """The event on a line; None where the line is torn (also: torn, and the next event glued to it)."""
     try:
-        event = json_of(line)
+        event = json_of(printable_json(line.decode("utf-8")))
     except ValueError:
         return None
     return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None

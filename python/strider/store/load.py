@@ -30,6 +30,7 @@ from strider.store.model import (
     Start,
     Timeline,
 )
+from strider.text import printable_json
 from strider.text_file import MOST_DOCUMENT_BYTES, json_of, read_regular
 
 PLAN_VERSION = 1
@@ -263,7 +264,7 @@ def _read_document(path: Path, format_name: str, version: int, model: type[_Mode
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file.
+    """A JSON object from a file, whose strings are printable.
 
     Raises:
         StriderError: The file is missing, unreadable or holds something else.
@@ -275,17 +276,22 @@ def read_json(path: Path) -> dict[str, Any]:
         raise StriderError(f"{path.parent} is not a run directory: it has no {path.name}: {remedy}") from None
     except OSError as error:
         raise StriderError(f"cannot read {path}: {error.strerror}") from error
-    return parse_json(path, content)
+    return parse_json(path, content, printable_json)
 
 
-def parse_json(path: Path, content: bytes) -> dict[str, Any]:
+def parse_json(path: Path, content: bytes, edit: Callable[[str], str] = str) -> dict[str, Any]:
     """A JSON object from the content of a file.
+
+    Args:
+        path: The file, for messages.
+        content: Its content.
+        edit: Changes the text before it is parsed.
 
     Raises:
         StriderError: It holds something else; the file is named.
     """
     try:
-        document = json_of(content.decode("utf-8"))
+        document = json_of(edit(content.decode("utf-8")))
     except ValueError as error:
         raise StriderError(f"{path} is not valid JSON ({error}): the run directory is damaged") from error
     if not isinstance(document, dict):

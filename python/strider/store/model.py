@@ -37,7 +37,7 @@ from strider.store.records import (
     Timeline,
     Verify,
 )
-from strider.store.values import Name, Real, Unsigned
+from strider.store.values import Real, Unsigned
 
 __all__ = [
     "Arrivals",
@@ -177,7 +177,7 @@ class RunInfo(Record):
         per_rank: File with the rows of all ranks; empty: none.
     """
 
-    run: Name
+    run: str
     strider: str = ""
     started: str
     command: list[str] = Field(default_factory=list)

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from strider.errors import StriderError
 from strider.store.events import require_version
 from strider.store.model import CounterGroup, NodeCounters, Record, Run, Sample
+from strider.text import printable_json
 from strider.text_file import MOST_DOCUMENT_BYTES, json_of, read_regular
 
 OBSERVED_VERSION = 1
@@ -155,7 +156,7 @@ def read_observed(path: Path) -> Observed:
 def _documents(path: Path, lines: Sequence[str]) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines, start=1):
         try:
-            document = json_of(line)
+            document = json_of(printable_json(line))
         except ValueError:
             document = None
         if not isinstance(document, dict):

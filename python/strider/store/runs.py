@@ -64,7 +64,7 @@ def _summary(directory: Path) -> RunSummary:
             **about,
         )
     return RunSummary(
-        run=info.run or directory.name,
+        run=directory.name,
         directory=directory,
         suite=suite,
         status=info.status or (end.status if end else "unfinished"),

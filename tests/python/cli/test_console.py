@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
 
+from builders import CaseSpec, RunBuilder
 from datasets_builders import made
 from strider.cli import main
 from strider.cli.console import _console, echo
@@ -17,6 +18,7 @@ from strider.datasets.marker import MARKER
 from strider.text import forbidden
 
 HOSTILE = "strider-x\x1b]0;title\x07\nstrider: all right\x1b[8m\u202e"
+NAME = "2026-11-21-100000-quick-abcd"
 COMMANDS = Path(__file__).parents[3] / "python" / "strider" / "cli"
 
 
@@ -78,6 +80,44 @@ def test_data_prints_a_marker_of_another_user_in_one_line(
         printed = capsys.readouterr()
         assert is_clean(printed.out + printed.err)
         assert len(printed.out.splitlines()) == 1
+
+
+@pytest.fixture
+def hostile_run(tmp_path: Path) -> Path:
+    """A run of another user whose values hold line breaks and look like rows."""
+    run = RunBuilder([CaseSpec()], repetitions=3).write(tmp_path / NAME)
+    for name in ("run.json", "card.json"):
+        document = json.loads((run / name).read_text()) if (run / name).exists() else {}
+        document |= {"run": HOSTILE, "directory": HOSTILE}
+        if "environment" in document:
+            document["environment"] |= {"host": HOSTILE, "target": {"path": HOSTILE, "type": HOSTILE}}
+        (run / name).write_text(json.dumps(document, ensure_ascii=False))
+    events = run / "events.jsonl"
+    at = {"case": 1, "repetition": 0, "operation": "write", "rank": 0, "host": HOSTILE, "file": HOSTILE}
+    error = {"event": "error", **at, "kind": "io", "message": HOSTILE, "time_s": 1}
+    first, *rest = events.read_text().splitlines()
+    events.write_text("\n".join([first, json.dumps(error), *rest, ""]))
+    return run
+
+
+@pytest.mark.parametrize(
+    "words", [["show"], ["show", "--json"], ["compare", "{run}"], ["list"], ["list", "--json"]]
+)
+def test_values_of_a_run_of_another_user_make_no_lines(
+    hostile_run: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    runs = [str(hostile_run)] if words[0] != "list" else ["--store", str(hostile_run.parent)]
+    assert main([words[0], *runs, *(word.format(run=hostile_run) for word in words[1:])]) == 0
+    printed = capsys.readouterr()
+    assert is_clean(printed.out + printed.err)
+    assert not [line for line in printed.out.splitlines() if line.strip().startswith("strider: all right")]
+    if "--json" not in words:
+        assert "\\u000a" in printed.out
+
+
+def test_a_list_names_a_run_as_its_folder(hostile_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--json", "--store", str(hostile_run.parent)]) == 0
+    assert [run["run"] for run in json.loads(capsys.readouterr().out)] == [NAME]
 
 
 def test_no_verb_prints_otherwise() -> None:
