@@ -97,7 +97,6 @@ void report(const std::vector<SameErrors>& groups, const Nodes& nodes, EventStre
     const bool of_all = group.ranks.size() == nodes.of_rank.size();
     const std::string where = of_all ? "" : " (on " + places_of(group.ranks, nodes) + ")";
     for (const PlanError& error : unpacked(group.errors)) {
-      std::cerr << "strider-engine: case " << error.case_number << ": " << error.message << where << '\n';
       ErrorInfo info;
       info.kind = "plan";
       info.rank = static_cast<int>(group.ranks.front());
@@ -107,6 +106,8 @@ void report(const std::vector<SameErrors>& groups, const Nodes& nodes, EventStre
       if (!of_all)
         info.remedy += (info.remedy.empty() ? "" : "; ") +
                        std::string("install or mount there what the other nodes have, or leave out these nodes");
+      std::cerr << "strider-engine: case " << error.case_number << ": " << info.message
+                << (info.remedy.empty() ? "" : ": " + info.remedy) << '\n';
       events.error({error.case_number, 0, false, ""}, info);
     }
   }

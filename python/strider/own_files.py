@@ -187,6 +187,11 @@ def others_can_write(status: os.stat_result) -> bool:
     return bool(status.st_mode & stat.S_IWGRP) and not is_private_group(status.st_gid)
 
 
+def only_owner_can_write(status: os.stat_result) -> bool:
+    """Returns whether a file is this user's or root's, and no group can write to it, as the engine has it."""
+    return is_owned(status) and not status.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
+
+
 def is_private_group(group: int) -> bool:
     """Returns whether a group is this user's alone: the primary one, of the same name, without others."""
     try:

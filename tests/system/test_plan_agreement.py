@@ -68,7 +68,7 @@ def test_ranks_that_lack_a_module_are_named_within_seconds(
     assert ": ranks 2-3)" in error["message"]
     assert error["host"] in error["message"]
     assert "leave out these nodes" in error["remedy"]
-    assert f"case 2: {error['message']}" in done.stderr
+    assert f"case 2: {error['message']}: {error['remedy']}\n" in done.stderr
     assert [event["event"] for event in done.events] == ["run", "error", "end"]
     assert done.events[-1]["status"] == "failed"
     assert list(done.directory.iterdir()) == []

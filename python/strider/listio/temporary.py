@@ -9,7 +9,7 @@ from strider.engine import Engine
 from strider.errors import StriderError
 from strider.listio.servers import ServerOptions, serve
 from strider.listio.volume import VOLUME_FILE
-from strider.own_files import is_owned
+from strider.own_files import only_owner_can_write
 from strider.suite import Plan, PlannedCase
 
 INTERFACE = "listio"
@@ -80,8 +80,7 @@ def _is_trusted(file: Path) -> bool:
         status = file.lstat()
     except OSError:
         return False
-    others = status.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
-    return is_owned(status) and not others and stat.S_ISREG(status.st_mode)
+    return only_owner_can_write(status) and stat.S_ISREG(status.st_mode)
 
 
 def rate_wanted(plan: Plan) -> int:

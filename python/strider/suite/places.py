@@ -5,14 +5,13 @@ the web page may name only what the owner of the server allows: files and direct
 and listed resources.
 """
 
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from strider.engine import NAMED_PLACES, Json, Parameter
 from strider.errors import StriderError
-from strider.own_files import is_owned
+from strider.own_files import only_owner_can_write
 from strider.suite.load import Suite
 from strider.suite.mistakes import Mistakes
 from strider.suite.plan import PlannedCase
@@ -145,7 +144,7 @@ def _is_trusted(file: Path) -> bool:
         status = file.stat()
     except OSError:
         return True  # the engine reports missing files
-    return is_owned(status) and not status.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
+    return only_owner_can_write(status)
 
 
 def listed(typed: list[str], vocabulary: Vocabulary) -> frozenset[tuple[str, str]]:
