@@ -173,6 +173,14 @@ def test_a_refusal_names_the_option_to_change(commands: Path, tmp_path: Path, sa
         submit(order(parse_options(nodes=4)), tmp_path / "store")
 
 
+def test_a_refusal_that_is_about_no_option_names_none(commands: Path, tmp_path: Path) -> None:
+    """ "account" is a part of "accounting"."""
+    (commands / "sbatch").write_text("#!/bin/sh\necho sbatch: error: accounting is down >&2\nexit 1\n")
+    with pytest.raises(StriderError, match="accounting is down") as refused:
+        submit(order(parse_options(nodes=4)), tmp_path / "store")
+    assert "--account" not in refused.value.message
+
+
 @pytest.mark.parametrize("name", ["a b", "$(id)", "a'b"])
 def test_a_store_whose_path_a_shell_would_read_is_refused(commands: Path, tmp_path: Path, name: str) -> None:
     with pytest.raises(StriderError, match="not safe in scripts"):

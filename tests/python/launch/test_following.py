@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from strider.engine import Json
+from strider.errors import StriderError
 from strider.launch.display import Lines, LiveTable, Silent, choose_display
 from strider.launch.messages import message, messages
 from strider.launch.state import RunState
@@ -268,3 +269,15 @@ def test_progress_that_repeats_its_amounts_is_none(monkeypatch: pytest.MonkeyPat
     assert add(104, {**PROGRESS, "bytes_done": 2 << 20}) == 104
     assert add(105, {**PROGRESS, "bytes_done": 2 << 20, "operation": "reread"}) == 105
     assert add(106, SAMPLE) == 106
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"event": "sample"},
+        {"event": "progress", "case": 1, "elapsed_s": "x"},
+    ],
+)
+def test_damaged_events_end_in_an_error_that_says_so(event: dict[str, object]) -> None:
+    with pytest.raises(StriderError, match=r"^the run's events are damaged: "):
+        RunState(1).add(event)

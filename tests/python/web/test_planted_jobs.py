@@ -85,3 +85,11 @@ def test_an_own_job_is_taken_over(tmp_path: Path) -> None:
         jobs._let_go()
         victim.kill()
         victim.wait()
+
+
+def test_the_process_of_an_earlier_start_of_the_machine_is_no_process_of_a_job(tmp_path: Path) -> None:
+    """Another process may have its number now, and even its start time."""
+    jobs = queue(tmp_path)
+    record = plant(jobs, os.getpid()) / RECORD
+    record.write_text(record.read_text().replace(boot_id(), "earlier"))
+    assert Job.kept(record.parent).process is None
