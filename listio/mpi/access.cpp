@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "listio/mpi/below.hpp"
+#include "listio/mpi/external32.hpp"
 
 namespace strider::listio::mpi {
 namespace {
@@ -65,6 +66,7 @@ Task check(OpenFile& file, const Ask& ask, Participation participation) {
   Task task;
   task.direction = ask.direction;
   task.memory_type = flatten(ask.type);
+  if (file.is_external32()) task.values = values_of(ask.type);
   task.memory = ask.memory;
   task.count = ask.count;
   if (__builtin_mul_overflow(task.memory_type->size, ask.count, &task.bytes))
@@ -186,6 +188,7 @@ Outcome move_locked(const std::shared_ptr<OpenFile>& file, const Task& task, std
 
 Outcome move(const std::shared_ptr<OpenFile>& file, const Task& task, std::int64_t& moved) {
   if (task.bytes == 0) return {};
+  if (task.values) return move_converted(file, task, moved);
   if (file->is_atomic()) return move_locked(file, task, moved);
   Transfer transfer(file, task);
   Outcome outcome = transfer.finish();

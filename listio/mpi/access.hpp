@@ -3,6 +3,7 @@
 #include <deque>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "foundation/extent.hpp"
 #include "listio/mpi/below.hpp"
@@ -29,11 +30,19 @@ struct Ask {
   MPI_Datatype type = MPI_BYTE;
 };
 
+/// Values of the same length that follow each other in a type map.
+struct ValueRun {
+  std::int64_t bytes = 0;  ///< of each
+  std::int64_t count = 0;
+};
+using Values = std::vector<ValueRun>;
+
 /// The same, checked, with its types taken apart: later changes of view, pointers and types do not matter to it.
 struct Task {
   Direction direction = Direction::read;
   std::shared_ptr<const View> view;
   std::shared_ptr<const FlatType> memory_type;
+  std::shared_ptr<const Values> values;  ///< of an element in memory, if the file has external32; else none
   void* memory = nullptr;
   std::int64_t count = 0;
   std::int64_t position = 0;  ///< in etypes

@@ -33,7 +33,8 @@ struct OpenFile {
   std::mutex mutex;  ///< of what follows
   std::shared_ptr<const View> view;
   MPI_Datatype etype = MPI_BYTE, filetype = MPI_BYTE;
-  std::int64_t position = 0;  ///< the individual file pointer, in etypes of the view
+  std::string representation = "native";  ///< of data in the file; or external32
+  std::int64_t position = 0;              ///< the individual file pointer, in etypes of the view
   bool atomic = false;
   std::shared_ptr<SplitAccess> split;                       ///< begun and not ended
   std::list<std::shared_ptr<NonblockingAccess>> in_flight;  ///< those that go on when the program asks for them
@@ -41,6 +42,10 @@ struct OpenFile {
   std::shared_ptr<const View> current_view() {
     const std::scoped_lock lock(mutex);
     return view;
+  }
+  bool is_external32() {
+    const std::scoped_lock lock(mutex);
+    return representation == "external32";
   }
   bool is_atomic() {
     const std::scoped_lock lock(mutex);

@@ -15,9 +15,10 @@ Aggregation wish_of(const OpenFile& file, Direction direction) {
   return direction == Direction::write ? file.hints.writes : file.hints.reads;
 }
 
-/// In atomic mode each rank locks what it accesses.
+/// In atomic mode each rank locks what it accesses. With external32 each converts its own data.
 bool may_aggregate(OpenFile& file, Direction direction) {
-  return file.ranks->count() > 1 && wish_of(file, direction) != Aggregation::never && !file.is_atomic();
+  return file.ranks->count() > 1 && wish_of(file, direction) != Aggregation::never && !file.is_atomic() &&
+         !file.is_external32();
 }
 
 std::array<std::int64_t, At::end> words_of(OpenFile& file, const Ask& ask, const Meeting& meeting) {

@@ -62,7 +62,7 @@ Outcome NonblockingAccess::start(const std::shared_ptr<OpenFile>& file, const As
   if (outcome.failed()) return outcome;
   const auto access = std::make_shared<NonblockingAccess>(file, task);
   auto* const state = new State(access);
-  const bool is_eager = !is_polled() || task.bytes == 0 || file->is_atomic();
+  const bool is_eager = !is_polled() || task.bytes == 0 || task.values || file->is_atomic();
   if (is_eager) {
     access->outcome_ = move(file, task, access->bytes_);
     access->complete_ = true;

@@ -10,7 +10,7 @@ Outcome SplitAccess::begin(const std::shared_ptr<OpenFile>& file, const Ask& ask
   split->pointer_ = ask.pointer;
   if (meeting.aggregates) {
     split->outcome_ = move_together(*file, meeting, split->moved_);
-  } else if (file->is_atomic()) {
+  } else if (file->is_atomic() || meeting.task.values) {
     split->outcome_ = move(file, meeting.task, split->moved_);
   } else if (meeting.task.bytes > 0) {
     split->transfer_ = std::make_unique<Transfer>(file, meeting.task);

@@ -8,11 +8,12 @@
 #include <utility>
 
 #include "listio/mpi/below.hpp"
+#include "listio/mpi/external32.hpp"
 
 namespace strider::listio::mpi {
 namespace {
 
-constexpr const char* native = "native";
+constexpr const char* external32 = "external32";
 
 bool is_named(MPI_Datatype type) {
   int combiner = MPI_COMBINER_NAMED;
@@ -53,9 +54,9 @@ void check_filetype(const OpenFile& file, const FlatType& etype, const FlatType&
 
 /// Failure for arguments that cannot be.
 std::shared_ptr<const View> make_view(OpenFile& file, std::int64_t displacement, MPI_Datatype etype,
-                                      MPI_Datatype filetype, const char* representation) {
-  if (representation == nullptr || std::strcmp(representation, native) != 0)
-    throw Failure(MPI_ERR_UNSUPPORTED_DATAREP, "the data representation is not \"native\"");
+                                      MPI_Datatype filetype, const std::string& representation) {
+  if (representation != "native" && representation != external32)
+    throw Failure(MPI_ERR_UNSUPPORTED_DATAREP, "the data representation is neither \"native\" nor \"external32\"");
   if (etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
     throw Failure(MPI_ERR_TYPE, "a type of the view is MPI_DATATYPE_NULL");
   const bool is_current = displacement == MPI_DISPLACEMENT_CURRENT;
@@ -69,6 +70,7 @@ std::shared_ptr<const View> make_view(OpenFile& file, std::int64_t displacement,
   }
   const auto elements = flatten(etype), data = flatten(filetype);
   check_filetype(file, *elements, *data);
+  if (representation == external32) static_cast<void>(values_of(etype)), static_cast<void>(values_of(filetype));
   return std::make_shared<const View>(displacement, elements->size, data);
 }
 
@@ -85,16 +87,18 @@ std::int64_t place_of(OpenFile& file, std::int64_t offset, int whence, std::int6
 }
 
 /// Brings the ranks together; whether all of them can have their views, and the hints of the first one.
-Outcome agree_on(OpenFile& file, Outcome mine, std::int64_t etype_bytes, Hints& hints) {
-  std::array<std::int64_t, 2 + agreed_hints> words{mine.error_class, etype_bytes};
-  std::ranges::copy(words_of(hints), words.begin() + 2);
+Outcome agree_on(OpenFile& file, Outcome mine, std::int64_t etype_bytes, bool is_external32, Hints& hints) {
+  std::array<std::int64_t, 3 + agreed_hints> words{mine.error_class, etype_bytes, is_external32 ? 1 : 0};
+  std::ranges::copy(words_of(hints), words.begin() + 3);
   try {
     const auto all = file.ranks->gather(words);
-    take_words(std::span(all).subspan<2, agreed_hints>(), hints);
+    take_words(std::span(all).subspan<3, agreed_hints>(), hints);
     for (std::size_t at = 0; at < all.size(); at += words.size())
       if (all[at] != MPI_SUCCESS) mine.add({static_cast<int>(all[at]), "the call failed on another rank"});
     for (std::size_t at = 0; at < all.size(); at += words.size())
-      if (all[at + 1] != all[1]) mine.add({MPI_ERR_NOT_SAME, "the ranks give elementary types of different sizes"});
+      if (all[at + 1] != all[1] || all[at + 2] != all[2])
+        mine.add(
+            {MPI_ERR_NOT_SAME, "the ranks give elementary types of different sizes, or different representations"});
   } catch (const Failure& failure) {
     mine.add({failure.error_class(), failure.what()});
   }
@@ -103,13 +107,14 @@ Outcome agree_on(OpenFile& file, Outcome mine, std::int64_t etype_bytes, Hints& 
 
 }  // namespace
 
-Outcome set_view(OpenFile& file, std::int64_t displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                 const char* representation, MPI_Info info) {
+Outcome set_view(OpenFile& file, std::int64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* name,
+                 MPI_Info info) {
+  const std::string representation = name == nullptr ? "" : name;
   std::shared_ptr<const View> view;
   Outcome outcome = outcome_of([&] { view = make_view(file, displacement, etype, filetype, representation); });
   Hints hints = file.hints;
   apply(info, hints);
-  outcome = agree_on(file, outcome, view ? view->etype_bytes() : 0, hints);
+  outcome = agree_on(file, outcome, view ? view->etype_bytes() : 0, representation == external32, hints);
   if (outcome.failed()) return outcome;
   const MPI_Datatype new_etype = duplicate(etype), new_filetype = duplicate(filetype);
   release_view(file);
@@ -118,6 +123,7 @@ Outcome set_view(OpenFile& file, std::int64_t displacement, MPI_Datatype etype, 
     file.view = std::move(view);
     file.etype = new_etype;
     file.filetype = new_filetype;
+    file.representation = representation;
     file.position = 0;
     file.hints = std::move(hints);
   }
@@ -131,7 +137,7 @@ void get_view(OpenFile& file, MPI_Offset* displacement, MPI_Datatype* etype, MPI
   *displacement = file.view->displacement();
   *etype = duplicate(file.etype);
   *filetype = duplicate(file.filetype);
-  std::strcpy(representation, native);
+  std::strcpy(representation, file.representation.c_str());
 }
 
 void release_view(OpenFile& file) {

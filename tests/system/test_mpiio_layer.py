@@ -45,10 +45,15 @@ def volume(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def run(
-    engine: Engine, volume: Path, ranks: int, *words: str, **variables: str
+    engine: Engine,
+    volume: Path,
+    ranks: int,
+    *words: str,
+    name: str = "calls",
+    **variables: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a test of the program `strider-mpiio-calls` with the layer."""
-    program = engine.path.parents[1] / "tests/listio/strider-mpiio-calls"
+    """Runs a test of the program `strider-mpiio-NAME` with the layer."""
+    program = engine.path.parents[1] / f"tests/listio/strider-mpiio-{name}"
     layer = preload_variables(engine, volume, None, os.environ)
     return subprocess.run(
         [engine.version.mpi.mpiexec, "-n", str(ranks), str(program), *words],
@@ -80,6 +85,16 @@ def run(
 def test_calls_do_what_mpi_says(engine: Engine, volume: Path, test: str, ranks: int) -> None:
     done = run(engine, volume, ranks, test, f"listio:{test}-{ranks}")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_files_in_external32_are_as_those_of_mpi(
+    engine: Engine, volume: Path, ranks: int, tmp_path: Path
+) -> None:
+    """Byte for byte as the standard says, as those of the MPI below, whose files have no prefix."""
+    for file in (f"listio:external32-{ranks}", str(tmp_path / "file")):
+        done = run(engine, volume, ranks, file, name="external32")
+        assert (done.returncode, done.stderr) == (0, ""), file
 
 
 def run_with_restart(engine: Engine, folder: Path, ranks: int, test: str, server: int) -> None:
