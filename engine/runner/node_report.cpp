@@ -1,5 +1,6 @@
 #include "runner/node_report.hpp"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -62,12 +64,19 @@ std::string build() {
 
 std::string error_text(int number) { return std::generic_category().message(number); }
 
+/// A limit of this process; -1 for none.
+std::int64_t limit_of(int resource) {
+  struct rlimit limit{};
+  const bool is_known = ::getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) == 0;
+  return is_known && limit.rlim_cur <= INT64_MAX ? static_cast<std::int64_t>(limit.rlim_cur) : -1;
+}
+
 /// Why the target cannot be measured; empty if it can.
 std::string reason_against(const std::string& target, struct statvfs& space) {
   struct stat status{};
   if (::stat(target.c_str(), &status) != 0) return errno == ENOENT ? "missing" : error_text(errno);
   if (!S_ISDIR(status.st_mode)) return "not a directory";
-  if (::access(target.c_str(), W_OK | X_OK) != 0) return error_text(errno);
+  if (::access(target.c_str(), W_OK | X_OK) != 0) return errno == EROFS ? "read-only" : error_text(errno);
   if (::statvfs(target.c_str(), &space) != 0) return error_text(errno);
   return (space.f_flag & ST_RDONLY) != 0 ? "read-only" : "";
 }
@@ -112,6 +121,7 @@ void report_node(const NodeQuestion& question, std::ostream& out) {
        << ", \"engine\": " << json_text(question.version) << ", \"build\": " << json_text(build())
        << ", \"time_ns\": " << std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()
        << ", \"memory_available_bytes\": " << available_memory_bytes()
+       << ", \"open_files\": " << limit_of(RLIMIT_NOFILE) << ", \"file_bytes\": " << limit_of(RLIMIT_FSIZE)
        << ", \"boot\": " << json_text(first_line("/proc/sys/kernel/random/boot_id"))
        << ", \"cpus\": " << usable_processors(find_processors().allowed)
        << ", \"target\": {\"reason\": " << json_text(reason)

@@ -5,25 +5,29 @@ within seconds; MPI would wait for it for minutes.
 """
 
 import json
+import math
 import os
 import re
 import selectors
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
 from strider.launch.clocks import CLOCK_S, clock_note
 from strider.launch.confinement import guard
+from strider.launch.deaths import is_banner, lost_process
+from strider.launch.kernel_files import text_of
 from strider.launch.launchers import LAUNCHERS, Launcher
 from strider.launch.launchers.allocation import allocation
 from strider.launch.launchers.hosts import Host, Seats
 from strider.launch.process import EngineProcess
+from strider.processes import descendants, identify
 from strider.text import printable, shortened
 from strider.units import format_bytes_rounded
 
@@ -35,12 +39,24 @@ LIMIT_VARIABLE = "STRIDER_NODE_TIMEOUT"
 """Environment variable with a larger time limit in seconds for both."""
 _LOGINS = 3
 """A start on all hosts may take so many times as long as the slowest login alone."""
+TELL_S = 15.0
+"""Time in seconds after which the hosts that are still waited for are named again."""
+ENDED_S = 1.0
+"""Time in seconds for words that are on their way when all that a launcher started has ended."""
 MOST_ALONE = 32
 _HERE_S = 60.0
 LOCAL = ("localhost", "127.0.0.1", "::1")
 """Names of this host that mean another one elsewhere."""
+_REMEDIES = {
+    "missing": "mount or create it there",
+    "not a directory": "name a directory of all hosts",
+    "read-only": "mount it there so that it can be written",
+}
+"""What to do about a target that cannot be measured."""
 _MOST_WORDS = 300
 _MOST_LINES = 20
+_COMM = 15
+"""Length of the names that the kernel gives processes."""
 _MOST_LINE_BYTES = 1 << 16
 """Of a longer line only the end counts."""
 _MOST_SHOWN = 1000
@@ -51,6 +67,8 @@ _KEYS = {
     "host": str,
     "folder": bool,
     "memory_available_bytes": int,
+    "open_files": int,
+    "file_bytes": int,
     "time_ns": int,
     "interfaces": list,
     "files": list,
@@ -72,6 +90,8 @@ class Room:
         interfaces: Interfaces of the plan.
         files: Files that each rank reads.
         store: A file in the store, which the first rank alone needs; empty: not asked for.
+        open_files: Descriptors of a rank.
+        file_bytes: Size of the largest file.
     """
 
     ranks: int
@@ -80,6 +100,8 @@ class Room:
     interfaces: Sequence[str] = ()
     files: Sequence[str] = ()
     store: str = ""
+    open_files: int = 0
+    file_bytes: int = 0
 
     @property
     def words(self) -> list[str]:
@@ -130,11 +152,16 @@ def require_nodes(
     if slowest_s:
         # All that were silent answer alone: logins may be slow, or these hosts do not reach this one.
         limit_s += _LOGINS * slowest_s
+        within = f"within {math.ceil(slowest_s)} s"
+        tell(f"each answers alone {within}: asking all hosts again, for at most {limit_s:.0f} s")
         answers = _ask(launcher, launcher.words(seats), program, seats.ranks, limit_s, tell)
         silent = _unreached(launcher, seats, answers, limit_s)
+        if not silent:
+            tell("all hosts answered: the run starts")
     nodes = {_name(answer, seats): answer for answer in answers.nodes}
     errors = [
         *silent,
+        *_without_rank(nodes),
         *(line for name, answer in nodes.items() for line in _reasons(answer, name, here, target, room)),
     ]
     if errors:
@@ -142,6 +169,16 @@ def require_nodes(
     clocks = [(f"host {name}", _clock_off_s(answer)) for name, answer in nodes.items()]
     if note := clock_note([("this host", 0.0), *clocks]):
         tell(note)
+
+
+def _without_rank(nodes: Mapping[str, dict[str, Any]]) -> list[str]:
+    """Returns a line for each host whose process does not know its rank, if others do."""
+    lacking = [name for name, answer in nodes.items() if answer.get("rank") == ""]
+    return [
+        f"host {name}: the launcher's variables do not reach the engine there, so it does not know its rank: "
+        "check what its login and start scripts remove from the environment"
+        for name in (lacking if len(lacking) < len(nodes) else [])
+    ]
 
 
 def _seats_of_question(launcher: Launcher, ranks: int) -> Seats | None:
@@ -201,9 +238,25 @@ def _here(program: Sequence[str]) -> dict[str, Any]:
 
 
 def _ask(
-    launcher: Launcher, words: Sequence[str], program: Sequence[str], count: int, limit_s: float, tell: Tell
+    launcher: Launcher,
+    words: Sequence[str],
+    program: Sequence[str],
+    count: int,
+    limit_s: float,
+    tell: Tell,
+    stays: bool = True,
 ) -> Answers:
-    """Returns what the processes answer, until all did, the launcher ends, or the time limit passes."""
+    """Returns what the processes answer, until all did, the launcher ends, or the time limit passes.
+
+    Args:
+        launcher: Their launcher.
+        words: Its command.
+        program: The question.
+        count: Number of processes.
+        limit_s: Time limit in seconds.
+        tell: Receives lines of the launcher.
+        stays: Whether an answer can come when nothing runs any more that the launcher has started.
+    """
     answers = Answers()
     before = time.time_ns()
     try:
@@ -219,7 +272,7 @@ def _ask(
         raise StriderError(f"cannot start {launcher.name}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     process = EngineProcess(child, launcher)
     try:
-        _listen(child, answers, before, count, limit_s, tell)
+        _listen(child, answers, before, count, limit_s, tell, stays=stays)
     finally:
         process.kill()
         for stream in (child.stdout, child.stderr):
@@ -229,7 +282,14 @@ def _ask(
 
 
 def _listen(
-    child: "subprocess.Popen[bytes]", answers: Answers, before: int, count: int, limit_s: float, tell: Tell
+    child: "subprocess.Popen[bytes]",
+    answers: Answers,
+    before: int,
+    count: int,
+    limit_s: float,
+    tell: Tell,
+    *,
+    stays: bool,
 ) -> None:
     rests = {stream.fileno(): b"" for stream in (child.stdout, child.stderr) if stream}
     with selectors.DefaultSelector() as selector:
@@ -237,7 +297,10 @@ def _listen(
             selector.register(descriptor, selectors.EVENT_READ)
         end = time.monotonic() + limit_s
         while selector.get_map() and len(answers.nodes) < count:
-            ready = selector.select(max(0.0, end - time.monotonic()))
+            left_s = max(0.0, end - time.monotonic())
+            ready = selector.select(left_s if stays else min(left_s, ENDED_S))
+            if not ready and not stays and time.monotonic() < end and not _have_ended(child, answers):
+                continue
             for key, _ in ready:
                 data = os.read(key.fd, 1 << 16)
                 if not data:
@@ -249,6 +312,13 @@ def _listen(
                         end = max(end, time.monotonic() + limit_s / 2)
             if not ready or time.monotonic() >= end:
                 return
+
+
+def _have_ended(child: "subprocess.Popen[bytes]", answers: Answers) -> bool:
+    """Returns whether a launcher has spoken, and nothing that it started, such as `ssh`, runs here."""
+    own = {Path(word).name[:_COMM] for word in cast(Sequence[str], child.args)}
+    running = [pid for pid in descendants(child.pid) if identify(pid, "")]
+    return bool(answers.said) and all(text_of(Path(f"/proc/{pid}/comm")).strip() in own for pid in running)
 
 
 def _hear(line: str, answers: Answers, before: int, tell: Tell) -> bool:
@@ -263,7 +333,8 @@ def _hear(line: str, answers: Answers, before: int, tell: Tell) -> bool:
         return True
     if line.strip() and len(answers.said) < _MOST_LINES:
         answers.said.append(printable(line.strip()[:_MOST_SHOWN]))
-        tell(answers.said[-1])
+        if not is_banner(line):
+            tell(answers.said[-1])
     return False
 
 
@@ -292,9 +363,29 @@ def _silent(
     limit_s = _limit_s(ALONE_S)
     tell(f"{', '.join(names)} did not answer: asking each alone, for at most {limit_s:.0f} s")
     with ThreadPoolExecutor(len(names)) as pool:
-        alone = list(pool.map(lambda name: _alone(launcher, name, program, limit_s), names))
-    lines = [reason for reason, _ in alone if reason]
-    return lines, 0.0 if lines else max(took_s for _, took_s in alone)
+        asked = {name: pool.submit(_alone, launcher, name, program, limit_s) for name in names}
+        while late := wait(asked.values(), timeout=TELL_S).not_done:
+            tell(f"still waiting for {', '.join(name for name in names if asked[name] in late)}")
+    alone = {name: each.result() for name, each in asked.items()}
+    reasons = {name: reason for name, (reason, _) in alone.items() if reason}
+    unreached = all(reason.startswith(_no_answer(name)) for name, reason in reasons.items())
+    if 1 < len(reasons) == len(seats.names) and unreached:
+        # What all hosts have in common is this one.
+        return [
+            f"none of the hosts {', '.join(names)} answers ({_said_alone(reasons[names[0]])}): check their "
+            f"names, and the network link and the ssh settings of this host; allow more time with "
+            f"{LIMIT_VARIABLE}=60"
+        ], 0.0
+    return [*reasons.values()], 0.0 if reasons else max(took_s for _, took_s in alone.values())
+
+
+def _no_answer(name: str) -> str:
+    return f"host {name} does not answer ("
+
+
+def _said_alone(reason: str) -> str:
+    """Returns the words of the launcher in such a reason."""
+    return reason.partition(" (")[2].rpartition("): ")[0]
 
 
 def _not_heard(seats: Seats, answers: Answers) -> list[str]:
@@ -332,7 +423,7 @@ def _alone(launcher: Launcher, name: str, program: Sequence[str], limit_s: float
     """Asks one host; returns why it does not answer, or an empty text if it does, and the time in seconds."""
     words = launcher.words(Seats(1, 1, 1, (Host(name, 1),)))
     begin = time.monotonic()
-    answers = _ask(launcher, words, program, 1, limit_s, lambda _: None)
+    answers = _ask(launcher, words, program, 1, limit_s, lambda _: None, stays=False)
     if answers.nodes:
         return "", time.monotonic() - begin
     return _why_silent(launcher, name, program, answers), 0.0
@@ -341,16 +432,20 @@ def _alone(launcher: Launcher, name: str, program: Sequence[str], limit_s: float
 def _why_silent(launcher: Launcher, name: str, program: Sequence[str], answers: Answers) -> str:
     """Returns why a host does not answer alone."""
     said = _words(launcher, answers)
+    lost = lost_process("\n".join(answers.said))
+    if lost and lost.number:
+        how = f"it ended by signal {lost.number:d}, {lost.number.name}"
+        return f"host {name} does not start {program[0]} ({how}): install the same engine there"
     if program[0] in said or Path(program[0]).name in said:
         return f"host {name} does not start {program[0]} ({said}): install the same engine there"
     return (
-        f"host {name} does not answer ({said}): check its name, and that ssh {name} true works without "
+        f"{_no_answer(name)}{said}): check its name, and that ssh {name} true works without "
         f"a question; allow more time with {LIMIT_VARIABLE}=60"
     )
 
 
 def _words(launcher: Launcher, answers: Answers) -> str:
-    said = " ".join(answers.said) or "no message"
+    said = " ".join(line for line in answers.said if not is_banner(line)) or "no message"
     return f"{launcher.name}: {said[:_MOST_WORDS]}"
 
 
@@ -390,7 +485,7 @@ def _reasons(answer: dict[str, Any], name: str, here: dict[str, Any], target: Pa
         return found or [bad]
     place = answer["target"]
     if place["reason"]:
-        return [*found, f"host {name}: {target} is {shortened(place['reason'])}: mount or create it there"]
+        return [*found, _against_target(name, target, shortened(place["reason"]))]
     if not answer["folder"]:
         found.append(
             f"host {name}: {target} is another file system than on this host: mount the same one on all hosts"
@@ -421,6 +516,28 @@ def _reasons(answer: dict[str, Any], name: str, here: dict[str, Any], target: Pa
         found.append(
             f"host {name} has {format_bytes_rounded(available)} of memory available, and its ranks need "
             f"{format_bytes_rounded(room.memory_bytes)}: reduce --per-node"
+        )
+    return [*found, *_limits(answer, name, room)]
+
+
+def _against_target(name: str, target: Path, reason: str) -> str:
+    if remedy := _REMEDIES.get(reason):
+        return f"host {name}: {target} is {reason}: {remedy}"
+    return f"host {name} cannot write to {target} ({reason}): permit it there, or choose another directory"
+
+
+def _limits(answer: dict[str, Any], name: str, room: Room) -> list[str]:
+    """Returns which limits of a process are too low on a node; -1 is none."""
+    found = []
+    if 0 <= answer["open_files"] < room.open_files:
+        found.append(
+            f"host {name} permits {answer['open_files']} open files, and a rank needs {room.open_files}: "
+            "raise ulimit -n there"
+        )
+    if 0 <= answer["file_bytes"] < room.file_bytes:
+        found.append(
+            f"host {name} permits files of {format_bytes_rounded(answer['file_bytes'])}, and a run needs "
+            f"{format_bytes_rounded(room.file_bytes)}: raise ulimit -f there"
         )
     return found
 

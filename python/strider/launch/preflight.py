@@ -26,6 +26,10 @@ SPARE_BYTES = 16 * MIB
 SPARE_FILES = 16
 _FILLING = MAKING | {"write"}
 """First operations of cases that prepare nothing, as a preparation has no deadline."""
+RANK_FILES = 64
+"""Descriptors of a rank, for MPI and the program."""
+RANK_FILE_BYTES = 16 * MIB
+"""Size of the shared memory of MPI, which counts as a file."""
 RANK_BYTES = 64 * MIB
 """Memory of a rank in bytes in addition to its buffer, for MPI and the program."""
 
@@ -116,6 +120,7 @@ def node_needs(
     """
     bounded = _at_once([pair for pair in _making_files(plan) if not _ends_by_deadline(pair[0])])
     space_bytes = max((needs.space_bytes for _, needs in bounded), default=0)
+    largest = max((needs.space_bytes // max(1, _inodes(needs)) for _, needs in bounded), default=0)
     total = plan.suite.plan.ranks
     there = allocation()
     nodes = min(there.nodes, total) if there and launcher.is_srun else total
@@ -131,6 +136,8 @@ def node_needs(
         sorted({str(case.interface["name"]) for case, _ in plan.cases}),
         _lists(plan, description),
         str(store or ""),
+        RANK_FILES,
+        max(RANK_FILE_BYTES, largest),
     )
 
 

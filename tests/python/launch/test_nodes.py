@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -41,7 +42,8 @@ def ask(engine: Engine, folder: Path, tmp_path: Path) -> Ask:
         places = Places((Host("n1", 1),))
         launcher = Launcher("script", lambda _: ["sh", str(file)], places=places)
         told: list[str] = []
-        require_nodes(launcher, engine, folder.parent, folder, Room(1, 1, 1), told.append)
+        room = Room(1, 1, 1, open_files=64, file_bytes=1 << 24)
+        require_nodes(launcher, engine, folder.parent, folder, room, told.append)
         return told
 
     return ask
@@ -101,6 +103,7 @@ def test_a_line_that_is_no_answer_of_an_engine_is_none(ask: Ask, tmp_path: Path,
         ({"node": ..., "rank": ..., "host": "n1", "build": "\x1b[2J"}, r"has another engine: .*\\u001b"),
         ({"target": {}}, r"gives a bad answer, without target\.reason, target\.free_bytes"),
         ({"memory_available_bytes": "many"}, "gives a bad answer, without memory_available_bytes"),
+        ({"open_files": None}, "gives a bad answer, without open_files"),
         ({"time_ns": True}, "gives a bad answer, without time_ns"),
         ({"interfaces": None}, "gives a bad answer, without interfaces"),
     ],
@@ -125,6 +128,8 @@ def test_a_host_with_a_bad_answer_is_named(
             r"cannot read /l.csv \(No such file\): put",
         ),
         ({"files": [{}, "odd"]}, r"cannot read unknown \(unknown\)"),
+        ({"open_files": 0}, "permits 0 open files, and a rank needs 64: raise ulimit -n there"),
+        ({"file_bytes": 8192}, "permits files of 8 KiB, and a run needs 16 MiB: raise ulimit -f there"),
     ],
 )
 def test_what_a_node_lacks_is_named(ask: Ask, altered: Alter, changes: dict[str, Any], reason: str) -> None:
@@ -199,7 +204,11 @@ def test_a_slow_login_is_waited_for_and_a_host_that_answers_only_alone_is_named(
 
     ask(1)
     assert calls.read_text().split() == ["localhost,n2", "n2", "localhost,n2"]
-    assert told == ["n2 did not answer: asking each alone, for at most 30 s"]
+    assert told[0] == "n2 did not answer: asking each alone, for at most 30 s"
+    assert re.fullmatch(
+        r"each answers alone within \d+ s: asking all hosts again, for at most \d+ s", told[1]
+    )
+    assert told[2:] == ["all hosts answered: the run starts"]
     with pytest.raises(
         StriderError, match=r"^n2 answers alone, but not beside the other hosts within "
     ) as found:
