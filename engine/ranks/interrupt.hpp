@@ -1,4 +1,5 @@
 #pragma once
+#include <string>
 
 namespace strider {
 
@@ -10,5 +11,7 @@ void watch_for_interrupts();
 void note_end_of_run();
 /// SIGINT or SIGTERM has arrived, or the run is over: a rank ends the phase, removes the files and goes.
 bool interrupted();
+/// The signal that did not come from the launcher, with its sender; empty if there was none.
+std::string foreign_interrupt();
 
 }  // namespace strider

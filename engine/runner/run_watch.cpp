@@ -38,6 +38,8 @@ RunWatch::~RunWatch() {
   }
   stopping_.notify_all();
   thread_.join();
+  if (const std::string signal = foreign_interrupt(); !signal.empty())
+    std::cerr << "strider-engine: " << name_ << " received " << signal << '\n';
 }
 
 void RunWatch::watch() {

@@ -32,6 +32,8 @@ namespace strider {
 namespace {
 
 constexpr std::chrono::seconds time_for_rank_0{3};
+constexpr std::chrono::seconds time_for_others{1};
+constexpr int most_ranks_that_tell = 128;
 constexpr int report_tag = 920;
 constexpr std::uint32_t simulated_ranks_per_node = 64;  ///< where the plan does not say
 
@@ -502,18 +504,21 @@ class Runner {
     info.host = context_.nodes.host;
     info.message = error.what();
     info.remedy = "a rank hangs in I/O or is far slower than the others; raise stall_timeout if that is normal here";
+    const auto tell = [&info](const std::string& more) {
+      std::cerr << "strider-engine: rank " << info.rank << (info.host.empty() ? "" : " on ") << info.host << ' '
+                << info.message << more << '\n';
+    };
+    if (session_.ranks() <= most_ranks_that_tell) tell("");  // those that do not are looked at first
     if (session_.rank() == 0) {
       events_.error(context_.current, info);
-      events_.end("failed");
-    } else {
-      if (events_.keeps()) {  // this rank reports for its group
-        events_.error(context_.current, info);
-        relay_.send_last(events_.take_kept().lines);
-      }
-      std::this_thread::sleep_for(time_for_rank_0);  // it most likely waits as well, and it is the one that reports
+    } else if (events_.keeps()) {  // this rank reports for its group
+      events_.error(context_.current, info);
+      relay_.send_last(events_.take_kept().lines);
     }
-    std::cerr << "strider-engine: rank " << info.rank << (info.host.empty() ? "" : " on ") << info.host << ' '
-              << info.message << ": " << info.remedy << '\n';
+    // Rank 0 most likely waits as well, and it is the one that reports.
+    std::this_thread::sleep_for(session_.rank() == 0 ? time_for_others : time_for_rank_0);
+    if (session_.rank() == 0) events_.end("failed");
+    tell(": " + info.remedy);
     MPI_Abort(MPI_COMM_WORLD, 3);
     std::abort();
   }

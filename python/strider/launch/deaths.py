@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from strider.errors import ExitCode
+from strider.launch.rank_words import not_waiting
 from strider.launch.state import RunState, Unanswered
 from strider.text import enumerated
 
@@ -17,6 +18,8 @@ _SHELL = 128
 """Offset of signal numbers in exit codes of shells, Open MPI and Slurm; MPICH adds none."""
 _CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
 _LOG_BYTES = 1 << 14
+_LOST_DAEMON = "control_cb (pm/pmiserv/pmiserv_cb.c"
+"""MPICH's report that the connection to one of its daemons ended; it does not say which."""
 _MOST_NODES = 8
 _MOST_RANKS = 16
 """No longer list of ranks."""
@@ -109,9 +112,25 @@ def _cause(returncode: int | None, state: RunState, log: str) -> str:
     if returncode is not None and returncode < 0:
         return f"the launcher was killed (signal {-returncode}) {where}: check who sent the signal, and dmesg"
     number = _signal(returncode)
+    if late := not_waiting(log, _all_ranks(state)):
+        return (
+            f"the other ranks waited in vain for {late} {where}: check for hanging I/O and a stopped process "
+            "there"
+        )
+    if _LOST_DAEMON in log:
+        there = enumerated([node["name"] for node in state.nodes][:_MOST_NODES]) or "a node"
+        return (
+            f"the launcher lost a daemon (hydra_pmi_proxy) on one of {there} {where}: check who ended it, "
+            "and dmesg, on these nodes"
+        )
     if number is None:
         return f"the engine exited early (exit status {returncode}) {where}"
     return _end_of_rank("a rank", number, where)
+
+
+def _all_ranks(state: RunState) -> list[tuple[int, str]]:
+    """Returns the ranks with their nodes; empty if they are not known."""
+    return [(rank, node["name"]) for node in state.nodes for rank, _ in node.get("processes", [])]
 
 
 def _lost_connections(nodes: Sequence[str], state: RunState, where: str) -> str:

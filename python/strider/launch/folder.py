@@ -49,6 +49,16 @@ class Folder:
     target: int | None = None
     owner: int | None = None
 
+    def is_gone(self) -> bool:
+        """Returns whether it is missing; a remount may have taken it along."""
+        try:
+            self.path.lstat()
+        except FileNotFoundError:
+            return self.inode is not None
+        except OSError:
+            return False
+        return False
+
     def words(self) -> list[str]:
         """Returns the engine's options that name its identity."""
         device = None if self.inode is None else self.device

@@ -1,5 +1,6 @@
 """The run directory: paths of its files, and `run.json` (docs/formats.md, section 4)."""
 
+import errno
 import json
 import re
 import secrets
@@ -178,10 +179,13 @@ def seal(
 
 def cannot_write(directory: RunDirectory, error: OSError) -> StriderError:
     """Returns the error for a store that is full, read-only or missing."""
+    remedies = {
+        errno.ENOENT: "it was removed or moved, and its results are lost: leave it until the run has ended",
+        errno.EROFS: "mount it so that it can be written, or choose another store with --store",
+    }
+    remedy = remedies.get(error.errno or 0, "free space there, or choose another store with --store")
     return StriderError(
-        f"cannot write results to {directory.path}: {error.strerror}: free space there, or choose "
-        "another store with --store",
-        ExitCode.CANNOT_RUN,
+        f"cannot write results to {directory.path}: {error.strerror}: {remedy}", ExitCode.CANNOT_RUN
     )
 
 

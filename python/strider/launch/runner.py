@@ -33,6 +33,7 @@ from strider.launch.observers import observers
 from strider.launch.preflight import ask_nodes, check_target, preflight, raise_errors
 from strider.launch.process import EngineProcess, Interruptions, start
 from strider.launch.rank_rows import rank_rows
+from strider.launch.rank_words import interruption
 from strider.launch.resume import Resumption, remove_earlier_folder
 from strider.launch.rundir import RunDirectory
 from strider.launch.sameness import facts
@@ -277,6 +278,8 @@ def _measure(
     for text in kept.notes:
         note(text)
     ending = replace(ending, problems=kept.problems)
+    if own.is_gone():
+        note(f"{own.path} is gone: it was removed from outside during the run")
     _tell_confinement(state, confined, note)
     return ending
 
@@ -507,7 +510,7 @@ def _status(state: RunState, ending: Ending, log: Path) -> tuple[Status, str]:
     if _is_complete(state):
         return "complete", ""
     if state.end is not None and state.end["status"] == "interrupted":
-        return "interrupted", "interrupted"
+        return "interrupted", interruption(end_of(log))
     if state.end is not None and state.errors and state.end["status"] == "failed" and not state.case:
         return "failed", "the engine started no case"
     return "failed", cause_of_death(ending.returncode, state, end_of(log))
