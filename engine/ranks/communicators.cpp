@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <numeric>
 
+#include "foundation/random.hpp"
+
 namespace strider {
 namespace {
 
@@ -69,19 +71,36 @@ MPI_Comm split(MPI_Comm communicator, int colour, int key, const std::string& pu
   return part;
 }
 
-MPI_Comm CommunicatorCache::of(const std::vector<std::uint32_t>& seats) {
-  const auto [found, is_new] = made_.try_emplace(seats, MPI_COMM_NULL);
-  if (is_new) found->second = make(seats);
-  return found->second;
+CommunicatorCache::Key CommunicatorCache::key_of(std::span<const std::uint32_t> seats) {
+  std::uint64_t hash = 0;
+  for (const std::uint32_t seat : seats) hash = hash_numbers(hash, seat);
+  return {seats.size(), seats.front(), seats.back(), hash};
+}
+
+void CommunicatorCache::begin_turn() {
+  ++turn_;
+  std::erase_if(made_, [&](const auto& entry) {
+    auto [communicator, last_turn] = entry.second;
+    if (turn_ - last_turn <= idle_turns) return false;
+    if (communicator != MPI_COMM_WORLD) MPI_Comm_free(&communicator);
+    return true;
+  });
+}
+
+MPI_Comm CommunicatorCache::of(std::span<const std::uint32_t> seats) {
+  const auto [found, is_new] = made_.try_emplace(key_of(seats));
+  if (is_new) found->second.communicator = make(seats);
+  found->second.last_turn = turn_;
+  return found->second.communicator;
 }
 
 void CommunicatorCache::free() {
-  for (auto& [seats, communicator] : made_)
-    if (communicator != MPI_COMM_WORLD) MPI_Comm_free(&communicator);
+  for (auto& [key, made] : made_)
+    if (made.communicator != MPI_COMM_WORLD) MPI_Comm_free(&made.communicator);
   made_.clear();
 }
 
-MPI_Comm CommunicatorCache::make(const std::vector<std::uint32_t>& seats) const {
+MPI_Comm CommunicatorCache::make(std::span<const std::uint32_t> seats) const {
   const std::vector<int> ranks(seats.begin(), seats.end());
   int all = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &all);

@@ -1,8 +1,11 @@
 #pragma once
 #include <mpi.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,19 +26,33 @@ MPI_Comm communicator_among(const std::vector<int>& members, const std::string& 
 /// Of the ranks with the same colour, in the order of their keys. All ranks of `communicator` call it.
 MPI_Comm split(MPI_Comm communicator, int colour, int key, const std::string& purpose, const WaitOptions& waiting);
 
-/// Communicators for cases, made when first needed by their ranks alone.
+/// Communicators for cases, made when first needed by their ranks alone, and freed when many turns did without. All
+/// ranks of the run see the same turns, so those of a communicator free it together.
 class CommunicatorCache {
  public:
   explicit CommunicatorCache(double stall_timeout_s) : stall_timeout_s_(stall_timeout_s) {}
+  /// On all ranks of the run, in the same order.
+  void begin_turn();
   /// The ranks are in the order of `seats`. Throws StallError.
-  MPI_Comm of(const std::vector<std::uint32_t>& seats);
+  MPI_Comm of(std::span<const std::uint32_t> seats);
+  std::size_t size() const { return made_.size(); }
   void free();
 
+  static constexpr std::uint64_t idle_turns = 64;  ///< after which a communicator is freed
+
  private:
-  MPI_Comm make(const std::vector<std::uint32_t>& seats) const;
+  /// Number, first and last of some ranks, and a hash of all: of hundreds of thousands the list itself is long.
+  using Key = std::array<std::uint64_t, 4>;
+  struct Made {
+    MPI_Comm communicator = MPI_COMM_NULL;
+    std::uint64_t last_turn = 0;
+  };
+  static Key key_of(std::span<const std::uint32_t> seats);
+  MPI_Comm make(std::span<const std::uint32_t> seats) const;
 
   double stall_timeout_s_;
-  std::map<std::vector<std::uint32_t>, MPI_Comm> made_;
+  std::uint64_t turn_ = 0;
+  std::map<Key, Made> made_;
 };
 
 }  // namespace strider

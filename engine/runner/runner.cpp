@@ -245,6 +245,7 @@ class Runner {
       Command command = next_command();
       broadcast(command, MPI_COMM_WORLD, idle);
       if (command.case_index < 0) return;
+      communicators_.begin_turn();
       if (simulated_) {
         simulate_turn(command);
         continue;

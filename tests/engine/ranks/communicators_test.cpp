@@ -74,5 +74,26 @@ TEST_F(Communicators, AreNotMadeWithoutARankThatDoesNotCome) {
   MPI_Comm_free(&own);
 }
 
+TEST_F(Communicators, AreFreedByAllWhenManyTurnsDidWithout) {
+  CommunicatorCache cache(60);
+  std::vector<std::uint32_t> all(static_cast<std::size_t>(ranks));
+  std::iota(all.rbegin(), all.rend(), 0U);
+  const std::vector<std::uint32_t> used{static_cast<std::uint32_t>(ranks - 1)};
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(place_in(cache.of(all)), std::pair(ranks - 1 - rank, ranks)) << round;
+    const bool uses = rank == ranks - 1 && ranks > 1;
+    for (std::uint64_t turn = 0; turn < CommunicatorCache::idle_turns; ++turn) {
+      cache.begin_turn();
+      const MPI_Comm alone = uses ? cache.of(used) : MPI_COMM_SELF;
+      EXPECT_EQ(place_in(alone), std::pair(0, 1));
+    }
+    EXPECT_EQ(cache.size(), uses ? 2U : 1U);
+    cache.begin_turn();
+    EXPECT_EQ(cache.size(), uses ? 1U : 0U);
+  }
+  cache.free();
+  EXPECT_EQ(cache.size(), 0U);
+}
+
 }  // namespace
 }  // namespace strider
