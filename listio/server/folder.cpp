@@ -41,13 +41,15 @@ void make_folder(const std::string& path) {
 }
 
 constexpr std::size_t most_label_bytes = 255;
+constexpr const char* replaced_words = " replaced ";
 
 /// With the checksum of all before it.
 std::string text_of(const Label& label) {
   std::string text = "strider-listio-server 2 volume " + to_hex(label.volume.id) + " epoch " +
                      std::to_string(label.volume.epoch) + " number " + std::to_string(label.number) + " servers " +
                      std::to_string(label.servers) + (label.checksums == Checksums::crc32c ? " checksums crc32c" : "") +
-                     (label.copies > 1 ? " copies " + std::to_string(label.copies) : "") + " crc32c ";
+                     (label.copies > 1 ? " copies " + std::to_string(label.copies) : "") +
+                     (label.replaced > 0 ? replaced_words + std::to_string(label.replaced) : "") + " crc32c ";
   std::array<char, 16> sum{};
   std::snprintf(sum.data(), sum.size(), "%08x\n", crc32c(std::as_bytes(std::span(text))));
   return text + sum.data();
@@ -76,6 +78,8 @@ std::optional<Label> label_of(const std::string& text, const VolumeState& of_old
   label.volume = {volume_id_of(id.data()), epoch};
   if (text.find(" checksums crc32c ") != std::string::npos) label.checksums = Checksums::crc32c;
   if (text.find(" copies 2 ") != std::string::npos) label.copies = 2;
+  if (const std::size_t found = text.find(replaced_words); found != std::string::npos)
+    std::sscanf(text.c_str() + found, " replaced %u", &label.replaced);
   return text == text_of(label) ? std::optional(label) : std::nullopt;
 }
 
@@ -160,6 +164,12 @@ void ServerFolder::check(const std::string& text, const Label& wanted, Folder fo
   if (found->copies != wanted.copies && !is_new)
     refuse(path_, "has data in " + std::to_string(found->copies) + " copies, not in " + std::to_string(wanted.copies),
            "start its server with --copies " + std::to_string(found->copies));
+  if (found->replaced != wanted.replaced && !is_new)
+    refuse(path_,
+           "is not the folder that the server had last: it was replaced " + std::to_string(wanted.replaced) +
+               " times, this one " + std::to_string(found->replaced) + " times",
+           "put the last one back; if it is lost, move this one away and start the volume with --replace " +
+               std::to_string(wanted.number));
   if (!follows(wanted.volume, found->volume))
     refuse(path_,
            "is in the state of start " + std::to_string(found->volume.epoch) + " of the volume, whose last start was " +

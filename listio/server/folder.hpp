@@ -20,6 +20,7 @@ struct Label {
   std::uint32_t number = 0, servers = 1;
   Checksums checksums = Checksums::off;
   std::uint32_t copies = 1;
+  std::uint32_t replaced = 0;  ///< how often an empty folder took the place of the server's
   bool operator==(const Label&) const = default;
 };
 

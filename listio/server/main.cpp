@@ -42,6 +42,7 @@ constexpr const char* usage =
   --checksums crc32c|off  checksums and lengths of data files, verified at each read; a folder with the other is refused
                           (crc32c)
   --copies 1|2            2: keep a copy of each data file of the server before this one too (1)
+  --replaced N            how often the folder was replaced by an empty one; one of before is refused (0)
   --rate BYTES            upper limit of bytes per second, read and written together; 0: no limit (0)
   --threads N             threads that read and write files (4)
   --buffer-bytes BYTES    size of one communication buffer (1048576)
@@ -129,6 +130,7 @@ std::map<std::string, Take> options_of(ProgramOptions& program) {
          options.checksums = text == "crc32c" ? Checksums::crc32c : Checksums::off;
        }},
       {"--copies", number("--copies", options.copies)},
+      {"--replaced", number("--replaced", options.replaced)},
       {"--rate", number("--rate", options.bytes_per_s)},
       {"--threads", number("--threads", options.threads)},
       {"--buffer-bytes", number("--buffer-bytes", options.buffer_bytes)},

@@ -25,6 +25,7 @@ struct ServerOptions {
   Keeping keeping = Keeping::files;
   Checksums checksums = Checksums::crc32c;  ///< of data that are kept in files
   std::uint32_t copies = 1;                 ///< of each data file; of 2 the second one is on the next server
+  std::uint32_t replaced = 0;               ///< how often the folder was replaced by an empty one
   Folder folder = Folder::any;
   VolumeState volume{};
   std::uint64_t bytes_per_s = 0;  ///< what it moves at most, read and written together; 0: as much as it can

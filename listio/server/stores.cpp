@@ -12,7 +12,7 @@ std::unique_ptr<DataStore> make_store(const ServerOptions& options, int folder) 
 }
 
 Label label_of(const ServerOptions& options) {
-  return {options.volume, options.number, options.servers, options.checksums, options.copies};
+  return {options.volume, options.number, options.servers, options.checksums, options.copies, options.replaced};
 }
 
 std::unique_ptr<SecondCopies> make_copies(const ServerOptions& options, int folder) {

@@ -146,6 +146,35 @@ def test_a_lost_folder_is_made_anew_from_the_other_copies(volume: CopiedVolume, 
     assert volume.has(new, tmp_path / "at the end")
 
 
+def test_an_old_folder_is_refused_after_another_took_its_place(volume: CopiedVolume, tmp_path: Path) -> None:
+    old, new = os.urandom(BYTES), os.urandom(BYTES)
+    volume.put(old, tmp_path / "old")
+    volume.kill(1)
+    folder, lost, last = volume.directory / "server-1", tmp_path / "lost", tmp_path / "last"
+    folder.rename(lost)
+    replaced = strider("listio", "serve", volume.directory, "--replace", 1)
+    assert replaced.returncode == 0, replaced.stderr
+    volume.put(new, tmp_path / "new")
+    assert strider("listio", "scrub", volume.directory).returncode == 0
+    # While the other servers run, and after all have stopped.
+    for way in ("one ends", "all end"):
+        if way == "one ends":
+            volume.kill(1)
+        else:
+            stop(volume.directory)
+        folder.rename(last)
+        lost.rename(folder)
+        refused = strider("listio", "serve", volume.directory)
+        assert refused.returncode != 0
+        assert "is not the folder that the server had last" in refused.stderr
+        folder.rename(lost)
+        last.rename(folder)
+        again = strider("listio", "serve", volume.directory)
+        assert again.returncode == 0, again.stderr
+        strider("listio", "scrub", volume.directory)
+        assert volume.has(new, tmp_path / way)
+
+
 def test_only_a_lost_folder_is_replaced(volume: CopiedVolume, tmp_path: Path) -> None:
     volume.put(os.urandom(BYTES), tmp_path / "in")
 

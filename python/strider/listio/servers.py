@@ -234,6 +234,9 @@ def _replace(
         # That took a while.
         _require_lost(directory, started.volume, options, [number])
         address = {number: started.volume.servers[number]}
+        # From now on the folder that is lost would be refused.
+        started.volume.replaced[number] = 1 + started.volume.replaced.get(number, 0)
+        started.volume.write(directory / VOLUME_FILE)
         replaced = _start_here(server, directory, started.volume, options, address, "any")
         started.children |= replaced.children
         started.volume.write(directory / VOLUME_FILE)
@@ -279,7 +282,7 @@ def _restart(
     server: Path, directory: Path, volume: Volume, options: ServerOptions, numbers: Sequence[int]
 ) -> Started:
     """Starts some servers of a volume whose others run, as they were."""
-    own = {"servers", "epoch", "id"}
+    own = {"servers", "epoch", "id", "replaced"}
     wanted = _volume(directory, volume, options).model_dump(exclude=own)
     if not volume.id:
         raise StriderError(
@@ -417,6 +420,7 @@ def _volume(directory: Path, known: Volume | None, options: ServerOptions) -> Vo
         id=(known.id if known else "") or new_id(),
         epoch=1 + (known.epoch if known else 0),
         checksums=known.checksums if known else options.checksums or "crc32c",
+        replaced=known.replaced if known else {},
     )
 
 
@@ -442,6 +446,8 @@ def _words(directory: Path, number: int, volume: Volume, options: ServerOptions,
         "--copies": str(volume.copies),
         "--rate": str(volume.server_bytes_per_s),
     }
+    if replaced := volume.replaced.get(number):
+        words["--replaced"] = str(replaced)
     if options.memory_bytes is not None:
         words["--memory-bytes"] = str(options.memory_bytes)
     return [word for option in words.items() for word in option]

@@ -33,6 +33,7 @@ class Volume(BaseModel):
         epoch: Number of the volume's starts, which its servers and their folders have too.
         checksums: Of its data files; volumes of older releases have none.
         copies: How many servers have each data file: 1, or 2, of which the second one is the next server.
+        replaced: How often the folder of a server was replaced by an empty one, by its number.
     """
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
@@ -47,10 +48,12 @@ class Volume(BaseModel):
     epoch: int = 0
     checksums: Checksums = "off"
     copies: int = Field(default=1, ge=1, le=2)
+    replaced: dict[int, int] = Field(default_factory=dict)
 
     def write(self, file: Path) -> None:
         """Replaces the file atomically, readable by the owner only."""
-        write_whole(file, self.model_dump_json(by_alias=True, indent=1) + "\n", mode=0o600)
+        unused = None if self.replaced else {"replaced"}  # older releases do not know it
+        write_whole(file, self.model_dump_json(by_alias=True, indent=1, exclude=unused) + "\n", mode=0o600)
 
 
 def read_volume(directory: Path) -> Volume | None:

@@ -119,6 +119,22 @@ TEST_F(FolderTest, WithOtherChecksumsIsRefused) {
   EXPECT_EQ(refusal(with, Folder::existing), "");
 }
 
+TEST_F(FolderTest, ThatWasReplacedIsRefused) {
+  const VolumeId id = make_volume_id();
+  const auto replaced = [&](std::uint32_t times) {
+    return Label{.volume = {id, 1}, .number = 1, .servers = 3, .copies = 2, .replaced = times};
+  };
+  EXPECT_EQ(refusal(replaced(0)), "");
+  use(1);
+  expect_in("it was replaced 1 times, this one 0 times", refusal(replaced(1), Folder::existing));
+  EXPECT_EQ(refusal(replaced(0), Folder::existing), "");
+  std::filesystem::remove_all(path(1));
+  EXPECT_EQ(refusal(replaced(12)), "");
+  use(1);
+  EXPECT_EQ(refusal(replaced(12), Folder::existing), "");
+  expect_in("this one 12 times", refusal(replaced(0), Folder::existing));
+}
+
 TEST_F(FolderTest, WithADamagedLabelIsRefused) {
   const Label wanted{{make_volume_id(), 7}, 0, 4, Checksums::crc32c};
   EXPECT_EQ(refusal(wanted), "");
