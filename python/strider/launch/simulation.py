@@ -17,6 +17,7 @@ from strider.launch.rundir import RunDirectory
 from strider.launch.runner import GRACE_S, Limits, Outcome, attend, conclude, run_info, stall_limit_s
 from strider.launch.state import RunState
 from strider.launch.watching import Watching
+from strider.own_files import make_store
 from strider.suite import CheckedPlan, Plan, Suite
 from strider.suite.estimate import planned_phases
 
@@ -85,6 +86,7 @@ def simulate(
     run = rundir.new_run_id(plan.suite.name, started)
     display = Expendable(display)
     with rank_rows(watching.per_rank):
+        make_store(store)
         info = run_info(checked, engine, launcher, store.absolute(), started, run, watching.per_rank)
         info |= {"launcher": launcher.command(processes), "simulated": {"processes": processes}}
         text = checked.suite.document.text
