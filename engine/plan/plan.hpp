@@ -47,7 +47,8 @@ PlanPieces split_plan(const std::string& text, std::vector<PlanError>& errors);
 /// Reads a plan case by case and keeps none of them, so that many cases need no more memory than one.
 class PlanReader {
  public:
-  /// Errors of all calls go into `errors`.
+  class Reading;  ///< of JSON that is parsed already
+  /// Of a header that `split_plan` found right. Errors of all calls go into `errors`.
   PlanReader(const std::string& header, std::vector<PlanError>& errors);
   ~PlanReader();
   /// Reads and checks the next case; nothing if it has errors.
@@ -58,7 +59,6 @@ class PlanReader {
   Case again(std::size_t index, const std::string& piece) const;
 
  private:
-  class Reading;
   std::unique_ptr<Reading> reading_;
 };
 

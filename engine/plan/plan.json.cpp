@@ -494,12 +494,8 @@ Json parse_plan(const std::string& text) {
 
 class PlanReader::Reading {
  public:
-  Reading(const Json& header, std::vector<PlanError>& errors) : errors_(errors) {
-    collect(errors_, 0, [&] {
-      plan_ = header_of(header);
-      has_ranks_ = header.contains("ranks");
-    });
-  }
+  Reading(const Json& header, std::vector<PlanError>& errors)
+      : errors_(errors), plan_(header_of(header)), has_ranks_(header.contains("ranks")) {}
 
   std::optional<Case> next(const Json& json) {
     const std::size_t errors_before = errors_.size(), index = position_++;
@@ -533,7 +529,7 @@ class PlanReader::Reading {
  private:
   std::vector<PlanError>& errors_;
   Plan plan_;
-  bool has_ranks_ = false;
+  bool has_ranks_;
   Interfaces interfaces_;
   TreeSets trees_;
   std::uint64_t position_ = 0;
@@ -561,15 +557,16 @@ PlanPieces split_plan(const std::string& text, std::vector<PlanError>& errors) {
 }
 
 Plan read_plan(const std::string& text, std::vector<PlanError>& errors) {
-  const PlanPieces pieces = split_plan(text, errors);
-  if (pieces.header.empty()) return {};
-  PlanReader reader(pieces.header, errors);
-  if (!errors.empty()) return {};
-  std::vector<Case> cases;
-  for (const std::string& piece : pieces.cases)
-    if (std::optional<Case> test = reader.next(piece)) cases.push_back(std::move(*test));
-  Plan plan = reader.finish();
-  plan.cases = std::move(cases);
+  Plan plan;
+  collect(errors, 0, [&] {
+    const Json json = parse_plan(text);
+    PlanReader::Reading reading(json, errors);
+    std::vector<Case> cases;
+    for (const Json& each : json["cases"])
+      if (std::optional<Case> test = reading.next(each)) cases.push_back(std::move(*test));
+    plan = reading.finish();
+    plan.cases = std::move(cases);
+  });
   return plan;
 }
 

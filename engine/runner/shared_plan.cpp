@@ -25,10 +25,11 @@ PlanError error_of(const std::exception& error) {
 PlanPieces read_pieces(const std::string& path, std::vector<PlanError>& errors) {
   std::ifstream file(path, std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  if (text.empty())
-    return errors.push_back({0, "", "the node of rank 0 cannot read the plan " + path,
-                             "keep the runs in a directory that all nodes of the run see"}),
-           PlanPieces{};
+  if (text.empty()) {
+    errors.push_back({0, "", "the node of rank 0 cannot read the plan " + path,
+                      "keep the runs in a directory that all nodes of the run see"});
+    return {};
+  }
   try {
     return split_plan(text, errors);
   } catch (const std::exception& error) {
@@ -89,7 +90,7 @@ SharedPlan::SharedPlan(const std::string& path, std::vector<PlanError>& errors) 
   }
   share(pieces.header);
   reader_.emplace(pieces.header, errors);
-  if (errors.empty()) read_cases(std::move(pieces.cases), errors);
+  read_cases(std::move(pieces.cases), errors);
 }
 
 void SharedPlan::read_cases(std::vector<std::string> pieces, std::vector<PlanError>& errors) {
@@ -97,7 +98,8 @@ void SharedPlan::read_cases(std::vector<std::string> pieces, std::vector<PlanErr
   std::vector<Case> cases;
   std::size_t done = 0;
   while (true) {
-    std::vector<std::string> bundle = next_bundle(std::span(pieces_).subspan(std::min(done, pieces_.size())));
+    std::vector<std::string> bundle;
+    if (rank_ == 0) bundle = next_bundle(std::span(pieces_).subspan(done));
     share_texts(bundle);
     if (bundle.empty()) break;
     done += bundle.size();
