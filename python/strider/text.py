@@ -60,6 +60,8 @@ def shortened(text: str) -> str:
     return f"{printable(text[:MOST_SHOWN])}… ({len(text)} characters)"
 
 
-def enumerated(names: Sequence[str]) -> str:
-    """Returns `a, b and c`."""
+def enumerated(names: Sequence[str], most: int | None = None) -> str:
+    """Returns `a, b and c`, or `a, b and 5 more` if there are more than `most`."""
+    if most is not None and len(names) > most:
+        names = [*names[:most], f"{len(names) - most} more"]
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

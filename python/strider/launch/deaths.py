@@ -118,7 +118,7 @@ def _cause(returncode: int | None, state: RunState, log: str) -> str:
             "there"
         )
     if _LOST_DAEMON in log:
-        there = enumerated([node["name"] for node in state.nodes][:_MOST_NODES]) or "a node"
+        there = enumerated([node["name"] for node in state.nodes], _MOST_NODES) or "a node"
         return (
             f"the launcher lost a daemon (hydra_pmi_proxy) on one of {there} {where}: check who ended it, "
             "and dmesg, on these nodes"
@@ -135,9 +135,8 @@ def _all_ranks(state: RunState) -> list[tuple[int, str]]:
 
 def _lost_connections(nodes: Sequence[str], state: RunState, where: str) -> str:
     """Returns which nodes were lost: all at once means that this host lost its own link."""
-    shown = [f"{node}{_ranks_on(node, state)}" for node in nodes[:_MOST_NODES]]
-    more = [f"{len(nodes) - _MOST_NODES} more"] if len(nodes) > _MOST_NODES else []
-    named = enumerated([*shown, *more])
+    with_ranks = [f"{node}{_ranks_on(node, state)}" for node in nodes[:_MOST_NODES]]
+    named = enumerated([*with_ranks, *nodes[_MOST_NODES:]], _MOST_NODES)
     if len(nodes) == 1:
         return (
             f"node {named} was lost {where}: its launcher daemon or the connection to it ended; check that "

@@ -124,6 +124,21 @@ class Answers:
     said: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class _Alone:
+    """How a host answers alone.
+
+    Attributes:
+        took_s: Time of its answer in seconds; 0 if it gives none.
+        reason: Why it gives none.
+        unreached: What the launcher says, if the host itself gave no sign.
+    """
+
+    took_s: float = 0.0
+    reason: str = ""
+    unreached: str = ""
+
+
 def require_nodes(
     launcher: Launcher, engine: Engine, target: Path, own: Path, room: Room, tell: Tell
 ) -> None:
@@ -366,26 +381,17 @@ def _silent(
         asked = {name: pool.submit(_alone, launcher, name, program, limit_s) for name in names}
         while late := wait(asked.values(), timeout=TELL_S).not_done:
             tell(f"still waiting for {', '.join(name for name in names if asked[name] in late)}")
-    alone = {name: each.result() for name, each in asked.items()}
-    reasons = {name: reason for name, (reason, _) in alone.items() if reason}
-    unreached = all(reason.startswith(_no_answer(name)) for name, reason in reasons.items())
-    if 1 < len(reasons) == len(seats.names) and unreached:
+    alone = [each.result() for each in asked.values()]
+    reasons = [each.reason for each in alone if each.reason]
+    unreached = [each.unreached for each in alone if each.unreached]
+    if 1 < len(unreached) == len(seats.names):
         # What all hosts have in common is this one.
         return [
-            f"none of the hosts {', '.join(names)} answers ({_said_alone(reasons[names[0]])}): check their "
+            f"none of the hosts {', '.join(names)} answers ({unreached[0]}): check their "
             f"names, and the network link and the ssh settings of this host; allow more time with "
             f"{LIMIT_VARIABLE}=60"
         ], 0.0
-    return [*reasons.values()], 0.0 if reasons else max(took_s for _, took_s in alone.values())
-
-
-def _no_answer(name: str) -> str:
-    return f"host {name} does not answer ("
-
-
-def _said_alone(reason: str) -> str:
-    """Returns the words of the launcher in such a reason."""
-    return reason.partition(" (")[2].rpartition("): ")[0]
+    return reasons, 0.0 if reasons else max(each.took_s for each in alone)
 
 
 def _not_heard(seats: Seats, answers: Answers) -> list[str]:
@@ -419,29 +425,31 @@ def _unreached(launcher: Launcher, seats: Seats, answers: Answers, limit_s: floa
     ]
 
 
-def _alone(launcher: Launcher, name: str, program: Sequence[str], limit_s: float) -> tuple[str, float]:
-    """Asks one host; returns why it does not answer, or an empty text if it does, and the time in seconds."""
+def _alone(launcher: Launcher, name: str, program: Sequence[str], limit_s: float) -> _Alone:
+    """Asks one host."""
     words = launcher.words(Seats(1, 1, 1, (Host(name, 1),)))
     begin = time.monotonic()
     answers = _ask(launcher, words, program, 1, limit_s, lambda _: None, stays=False)
     if answers.nodes:
-        return "", time.monotonic() - begin
-    return _why_silent(launcher, name, program, answers), 0.0
+        return _Alone(took_s=time.monotonic() - begin)
+    return _why_silent(launcher, name, program, answers)
 
 
-def _why_silent(launcher: Launcher, name: str, program: Sequence[str], answers: Answers) -> str:
+def _why_silent(launcher: Launcher, name: str, program: Sequence[str], answers: Answers) -> _Alone:
     """Returns why a host does not answer alone."""
     said = _words(launcher, answers)
     lost = lost_process("\n".join(answers.said))
     if lost and lost.number:
         how = f"it ended by signal {lost.number:d}, {lost.number.name}"
-        return f"host {name} does not start {program[0]} ({how}): install the same engine there"
-    if program[0] in said or Path(program[0]).name in said:
-        return f"host {name} does not start {program[0]} ({said}): install the same engine there"
-    return (
-        f"{_no_answer(name)}{said}): check its name, and that ssh {name} true works without "
-        f"a question; allow more time with {LIMIT_VARIABLE}=60"
-    )
+    elif program[0] in said or Path(program[0]).name in said:
+        how = said
+    else:
+        reason = (
+            f"host {name} does not answer ({said}): check its name, and that ssh {name} true works without "
+            f"a question; allow more time with {LIMIT_VARIABLE}=60"
+        )
+        return _Alone(reason=reason, unreached=said)
+    return _Alone(reason=f"host {name} does not start {program[0]} ({how}): install the same engine there")
 
 
 def _words(launcher: Launcher, answers: Answers) -> str:

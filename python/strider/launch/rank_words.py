@@ -56,6 +56,4 @@ def not_waiting(log: str, ranks: Sequence[tuple[int, str]]) -> str:
 
 def _named(ranks: Sequence[str]) -> str:
     """Returns the first of these ranks, and the number of the others."""
-    known = list(dict.fromkeys(ranks))
-    more = [f"{len(known) - _MOST_NAMED} more"] if len(known) > _MOST_NAMED else []
-    return enumerated([*known[:_MOST_NAMED], *more])
+    return enumerated(list(dict.fromkeys(ranks)), _MOST_NAMED)

@@ -282,6 +282,12 @@ def test_each_lost_node_is_named_with_its_ranks() -> None:
     assert " and 11 more were lost in case 2" in said
 
 
+def test_a_lost_daemon_may_have_been_on_any_node() -> None:
+    log = "[mpiexec@n1] control_cb (pm/pmiserv/pmiserv_cb.c:208): assert (!closed) failed\n"
+    said = cause_of_death(255, on_nodes(*(f"n{number}" for number in range(1, 12))), log)
+    assert "on one of n1, n2, n3, n4, n5, n6, n7, n8 and 3 more" in said
+
+
 def test_ranks_may_go_on_only_where_nothing_answers() -> None:
     log = f"{timeouts('n2')}Connection to n3 closed by remote host.\n{OPEN_MPI_NODE}"
     assert lost_nodes(log) == ["n2", "n3"]
