@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from causes import Bench, benched
 from labs import running
+from strider.engine import Engine
 from strider.lab import Record
 
 
@@ -48,6 +50,13 @@ def slurm() -> Iterator[Record]:
     """Slurm: 4 nodes; its settings are the endpoint's `SLURM_CONF`."""
     with running("slurm") as record:
         yield record
+
+
+@pytest.fixture(scope="module")
+def bench(engine: Engine) -> Iterator[Bench]:
+    """Four hosts of their own, on which runs are broken."""
+    with benched(engine) as bench:
+        yield bench
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,10 @@
 """The bench of causes, before a run: what breaks it on four hosts is named, and nothing else is."""
 
 import os
-from collections.abc import Iterator
 
 import pytest
 
-from causes import HEALTHY, Bench, Way, benched, check, selected
-from strider.engine import Engine
+from causes import HEALTHY, Bench, Way, check, selected
 
 N1, N2, N3, N4 = (rf"host n{number}\b" for number in range(1, 5))
 ON_2 = (N1, N3, N4)
@@ -228,13 +226,6 @@ WAYS = [
         script="wrap 'unset PMI_RANK PMI_FD PMI_PORT PMI_SIZE'",
     ),
 ]
-
-
-@pytest.fixture(scope="module")
-def bench(engine: Engine) -> Iterator[Bench]:
-    """Four hosts."""
-    with benched(engine) as bench:
-        yield bench
 
 
 @pytest.mark.parametrize("way", selected(WAYS), ids=lambda way: way.name)

@@ -1,11 +1,8 @@
 """The bench of causes, during a run: what breaks it on four hosts is named, and nothing else is."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from causes import Bench, Way, benched, check, selected
-from strider.engine import Engine
+from causes import Bench, Way, check, selected
 
 RANK = r"rank 2 on n3"
 OTHERS = (r"rank [013] on n[124] (\(process|received)", r"check its name")
@@ -150,13 +147,6 @@ WAYS = [
         fault=("write", "ENOSPC"),
     ),
 ]
-
-
-@pytest.fixture(scope="module")
-def bench(engine: Engine) -> Iterator[Bench]:
-    """Four hosts."""
-    with benched(engine) as bench:
-        yield bench
 
 
 @pytest.mark.parametrize("way", selected(WAYS), ids=lambda way: way.name)
