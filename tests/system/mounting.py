@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from harness import wait_for
 from strider.engine import Engine
 from strider.errors import StriderError
 from strider.listio import MountOptions, ServerOptions, check, mount, mounted, serve, stop, unmount
+from strider.processes import identify
 
 PATIENCE_S = 5
 """How long mounts wait for a server."""
@@ -73,5 +75,7 @@ def mounts_on(engine: Engine, volume: Path, folder: Path) -> Iterator[Mounts]:
         for directory in made.pids:
             if str(directory) in mounted():
                 unmount(directory)
+    # Until then they remove data files.
+    wait_for(lambda: not any(identify(pid, "") for pid in made.pids.values()), "the mounts to end")
     found = check(engine, volume)
     assert (found["files"], found["problems"], found["orphans"]) == (0, [], [])
