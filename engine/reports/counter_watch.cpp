@@ -1,23 +1,36 @@
 #include "reports/counter_watch.hpp"
 
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "foundation/clock.hpp"
 #include "measure/counter_sources.hpp"
-#include "ranks/exchange.hpp"
-#include "reports/node_rows.hpp"
+#include "reports/gather_rows.hpp"
 
 namespace strider {
 namespace {
 
-constexpr int counters_tag = 916;
-
-/// Goes before the text of a node's counters.
-struct Head {
-  std::uint64_t text_bytes = 0;  ///< 0: this rank does not count
-  std::uint32_t node = 0;
-  double elapsed_s = 0, sampling_s = 0;
+struct NodeCountersCodec {
+  /// Goes before the text of the counters.
+  struct Head {
+    std::uint64_t text_bytes;
+    std::optional<std::uint32_t> node;
+    std::uint32_t nodes;
+    double elapsed_s, sampling_s;
+  };
+  static void pack(const NodeCounters& row, PackedBytes& bytes) {
+    const std::string text = to_text(row.groups);
+    bytes.add(Head{text.size(), row.node, row.nodes, row.elapsed_s, row.sampling_s});
+    bytes.add(std::span(std::as_const(text)));
+  }
+  static NodeCounters unpack(UnpackedBytes& bytes) {
+    const auto head = bytes.take<Head>();
+    std::string text(head.text_bytes, ' ');
+    bytes.take(std::span(text));
+    return {head.node, head.elapsed_s, head.sampling_s, counters_from_text(text), head.nodes};
+  }
 };
 
 /// Bytes that a node moved to and from devices and networks.
@@ -57,26 +70,9 @@ void CounterWatch::finish() {
 
 std::vector<NodeCounters> CounterWatch::gather(const WaitOptions& waiting) const {
   if (context_.counters == CounterScope::none) return {};
-  int rank = 0;
-  MPI_Comm_rank(communicator_, &rank);
-  const std::string text = counts_ ? to_text(found_.groups) : "";
-  const Head head{text.size(), context_.nodes.mine, found_.elapsed_s, found_.sampling_s};
-  const std::vector<Head> heads = strider::gather(head, communicator_, waiting);
-  if (rank != 0) {
-    if (!text.empty()) send(std::span(text), 0, counters_tag, communicator_, waiting);
-    return {};
-  }
-  NodeRows<NodeCounters> nodes;
-  for (std::size_t other = 0; other < heads.size(); ++other) {
-    const Head& theirs = heads[other];
-    if (theirs.text_bytes == 0) continue;
-    std::string received(other == 0 ? text : std::string(theirs.text_bytes, ' '));
-    if (other != 0) receive(std::span(received), static_cast<int>(other), counters_tag, communicator_, waiting);
-    CounterGroups groups = counters_from_text(received);
-    const double moved_bytes = moved_outside(groups);
-    nodes.add({theirs.node, theirs.elapsed_s, theirs.sampling_s, std::move(groups)}, moved_bytes);
-  }
-  return nodes.take();
+  NodeRows<NodeCounters> rows;
+  if (counts_) rows.add(found_, moved_outside(found_.groups));
+  return gather_rows<NodeCountersCodec>(std::move(rows), communicator_, waiting).take();
 }
 
 }  // namespace strider

@@ -19,15 +19,23 @@ class NodeRows {
  public:
   explicit NodeRows(std::size_t most = most_nodes_one_by_one) : most_(most) {}
 
-  /// Of nodes with the same weight, the later one is the first to go.
+  /// Of nodes with the same weight, the later one is the first to go. A row of several nodes joins that of the others.
   void add(Row row, double weight) {
+    if (!row.node) return add_to_rest(row);
     kept_.push_back({weight, count_++, std::move(row)});
     std::ranges::push_heap(kept_, std::greater<>{}, key);
     if (kept_.size() <= most_) return;
     std::ranges::pop_heap(kept_, std::greater<>{}, key);
-    if (rest_) rest_->take_in(kept_.back().row);
-    else rest_ = Row::of_no_node(kept_.back().row);
+    add_to_rest(kept_.back().row);
     kept_.pop_back();
+  }
+  /// Calls `use(row, weight)` with each row in the order in which they were added, that of the others last.
+  template <typename Use>
+  void for_each(const Use& use) {
+    std::ranges::sort(kept_, {}, &Kept::number);
+    for (const Kept& each : kept_) use(each.row, each.weight);
+    std::ranges::make_heap(kept_, std::greater<>{}, key);
+    if (rest_) use(*rest_, 0);
   }
   /// In the order in which they were added, that of the others last.
   std::vector<Row> take() {
@@ -45,6 +53,10 @@ class NodeRows {
     std::size_t number = 0;
     Row row;
   };
+  void add_to_rest(const Row& row) {
+    if (rest_) rest_->take_in(row);
+    else rest_ = Row::of_no_node(row);
+  }
   static std::pair<double, std::size_t> key(const Kept& one) { return {one.weight, ~one.number}; }
 
   std::size_t most_, count_ = 0;

@@ -1,10 +1,14 @@
 #include "reports/timelines.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "ranks/exchange.hpp"
-#include "reports/node_rows.hpp"
+#include "reports/gather_rows.hpp"
 
 namespace strider {
 namespace {
@@ -13,6 +17,26 @@ constexpr int timeline_tag = 918;
 constexpr std::uint32_t most_ranks_one_by_one = 64;
 
 using Interval = Timeline::Interval;
+
+struct TimelineCodec {
+  /// Goes before the intervals.
+  struct Head {
+    std::uint64_t intervals;
+    std::optional<std::uint32_t> node;
+    std::uint32_t nodes;
+    double start_s, interval_s;
+  };
+  static void pack(const TimelineRow& row, PackedBytes& bytes) {
+    bytes.add(Head{row.intervals.size(), row.node, row.nodes, row.start_s, row.interval_s});
+    bytes.add(std::span(row.intervals));
+  }
+  static TimelineRow unpack(UnpackedBytes& bytes) {
+    const auto head = bytes.take<Head>();
+    std::vector<Interval> intervals(head.intervals);
+    bytes.take(std::span(intervals));
+    return {{}, head.node, head.nodes, head.start_s, head.interval_s, std::move(intervals)};
+  }
+};
 
 class Collection {
  public:
@@ -65,27 +89,23 @@ class Collection {
       write(row_of(rank, nodes[rank], take_from(static_cast<int>(rank))));
   }
 
-  /// The lowest rank of each node adds up what its neighbours bring, and brings the sum to rank 0, which writes those
-  /// of the slowest nodes and that of the others.
-  void collect_nodes() {
+  /// The lowest rank of each node adds up what its neighbours bring; the others have no row.
+  NodeRows<TimelineRow> rows_of_node() {
+    NodeRows<TimelineRow> rows;
     const std::vector<std::uint32_t>& nodes = context_.nodes.of_rank;
     const std::uint32_t mine = context_.nodes.mine;
     const auto lowest = static_cast<int>(std::ranges::find(nodes, mine) - nodes.begin());
-    if (rank_ != lowest) return bring_to(lowest);
+    if (rank_ != lowest) return bring_to(lowest), rows;
     TimelineRow row = row_of({}, mine, std::move(intervals_));
     for (std::size_t rank = static_cast<std::size_t>(rank_) + 1; rank < nodes.size(); ++rank)
       if (nodes[rank] == mine) row.add_intervals(take_from(static_cast<int>(rank)));
-    if (rank_ != 0) return send(std::span(row.intervals), 0, timeline_tag, task_.communicator, waiting_);
-    NodeRows<TimelineRow> rows;
-    rows.add(row, row.mean_latency_ns());
-    std::vector<bool> has_row(context_.nodes.count);
-    has_row[nodes[0]] = true;
-    for (std::size_t rank = 1; rank < nodes.size(); ++rank) {
-      if (has_row[nodes[rank]]) continue;
-      has_row[nodes[rank]] = true;
-      const TimelineRow theirs = row_of({}, nodes[rank], take_from(static_cast<int>(rank)));
-      rows.add(theirs, theirs.mean_latency_ns());
-    }
+    const double weight = row.mean_latency_ns();
+    rows.add(std::move(row), weight);
+    return rows;
+  }
+
+  void collect_nodes() {
+    NodeRows<TimelineRow> rows = gather_rows<TimelineCodec>(rows_of_node(), task_.communicator, waiting_);
     for (const TimelineRow& each : rows.take()) write(each);
   }
 
