@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <random>
 #include <set>
 #include <span>
 #include <string>
@@ -41,6 +42,8 @@ class FileSystem {
   Client& client;
   const MountOptions options;
   Nodes nodes;
+  /// Of the numbers of nodes, so that a handle (name_to_handle_at) of an earlier mount does not open another file.
+  const std::uint32_t generation = std::random_device()();
   MountLocks locks{client};
 
   /// What a node is now, and its path, even if another mount or client has renamed it. IoError: ESTALE of a file that

@@ -57,7 +57,7 @@ struct stat attributes_of(const FileSystem& system, const std::string& path, con
 fuse_entry_param entry_of(FileSystem& system, const std::string& path, const FileStat& found) {
   fuse_entry_param entry{};
   entry.ino = system.nodes.look_up(path, FileSystem::identity_of(found));
-  entry.generation = 1;
+  entry.generation = system.generation;
   entry.attr = attributes_of(system, path, found);
   entry.attr_timeout = attributes_valid_s;
   entry.entry_timeout = names_valid_s;

@@ -188,3 +188,50 @@ def test_rewinddir_shows_the_names_of_now(mounts: Mounts, reads: bool) -> None:
     LIBC.rewinddir(stream)
     assert {"before", "after"} <= entries(stream).keys()
     LIBC.closedir(stream)
+
+
+class FileHandle(ctypes.Structure):
+    """A `struct file_handle` of the kernel."""
+
+    _fields_ = (
+        ("bytes", ctypes.c_uint),
+        ("type", ctypes.c_int),
+        ("content", ctypes.c_ubyte * 128),
+    )
+
+
+def handle_of(path: Path) -> FileHandle:
+    """What name_to_handle_at returns."""
+    handle = FileHandle(bytes=128)
+    if (
+        LIBC.name_to_handle_at(-100, os.fsencode(path), ctypes.byref(handle), ctypes.byref(ctypes.c_int()), 0)
+        != 0
+    ):
+        raise OSError(ctypes.get_errno(), "name_to_handle_at")
+    return handle
+
+
+def content_of(handle: FileHandle, mount: Path) -> bytes:
+    """The content of a file that is opened by its handle."""
+    folder = os.open(mount, os.O_RDONLY)
+    try:
+        file = LIBC.open_by_handle_at(folder, ctypes.byref(handle), os.O_RDONLY)
+        if file < 0:
+            raise OSError(ctypes.get_errno(), "open_by_handle_at")
+        with os.fdopen(file, "rb") as opened:
+            return opened.read()
+    finally:
+        os.close(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="machine: only root can open files by handle")
+def test_a_handle_of_an_earlier_mount_is_stale(mounts: Mounts) -> None:
+    earlier = mounts()
+    for name in ("a", "b"):
+        (earlier / name).write_text(name)
+    handle = handle_of(earlier / "a")
+    with (earlier / "a").open():  # the kernel keeps it
+        assert content_of(handle, earlier) == b"a"
+    later = mounts()
+    assert (later / "b").read_text() == "b", "this mount's first file, as a was that of the earlier one"
+    assert outcome(content_of, handle, later) == "ESTALE"
