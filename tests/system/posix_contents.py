@@ -221,6 +221,12 @@ def _(root: Path) -> object:
         return os.lseek(file, 0, os.SEEK_DATA)
 
 
+@CONTENTS.case("blocks of a hole", otherwise=2048)
+def _(root: Path) -> object:
+    os.truncate(made(root / "file", b""), 1_048_576)
+    return (root / "file").stat().st_blocks
+
+
 @CONTENTS.case("lseek")
 def _(root: Path) -> object:
     made(root / "file", bytes(5000))

@@ -323,7 +323,7 @@ def _(root: Path) -> object:
     return [outcome(os.mkdir, f"{root}/{name}") for name in names], sorted(os.listdir(root))
 
 
-@NAMES.case("a removed directory that is open", otherwise=["ENOENT"] * 3)
+@NAMES.case("a removed directory that is open", otherwise=["ENOENT"] * 4)
 def _(root: Path) -> object:
     (root / "folder").mkdir()
     folder = os.open(root / "folder", os.O_RDONLY)
@@ -331,8 +331,21 @@ def _(root: Path) -> object:
     try:
         return [
             outcome(os.listdir, folder),
+            outcome(lambda: os.fstat(folder).st_mode),
             outcome(os.open, "x", os.O_CREAT | os.O_WRONLY, dir_fd=folder),
             outcome(os.mkdir, "x", dir_fd=folder),
         ]
+    finally:
+        os.close(folder)
+
+
+@NAMES.case("a replaced directory that is open", otherwise=["ENOENT"] * 2)
+def _(root: Path) -> object:
+    for name in ("folder", "other"):
+        (root / name).mkdir()
+    folder = os.open(root / "folder", os.O_RDONLY)
+    (root / "other").rename(root / "folder")
+    try:
+        return [outcome(os.listdir, folder), outcome(lambda: os.fstat(folder).st_mode)]
     finally:
         os.close(folder)

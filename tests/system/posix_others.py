@@ -180,6 +180,20 @@ def _(root: Path) -> object:
     return [*found, in_child(lock_file, path, fcntl.LOCK_EX)]
 
 
+@OTHERS.case("locks in /proc/locks", otherwise=[False, False])
+def _(root: Path) -> object:
+    found = []
+    for lock in (fcntl.flock, fcntl.lockf):
+        with made(root / "file").open("r+b") as file:
+            lock(file, fcntl.LOCK_EX)
+            number = os.fstat(file.fileno()).st_ino
+            locks = Path("/proc/locks").read_text(encoding="ascii")
+            found.append(
+                any(f" {os.getpid()} " in line and f":{number} " in line for line in locks.splitlines())
+            )
+    return found
+
+
 # Another user works in a directory of the user of the mount.
 
 OTHER_UID = 65534
