@@ -50,10 +50,9 @@ std::optional<Crew> crew_of(const GroupRanks& wanted, const Nodes& nodes) {
   test.seating = wanted.seating;
   const auto seats = attempt_seats(test, nodes.of_rank);
   if (!seats) return std::nullopt;
-  std::vector<std::uint32_t> homes;
-  for (const std::uint32_t rank : *seats) homes.push_back(nodes.of_rank[rank]);
-  Crew crew{wanted, *seats, shares_of(homes)};
-  std::ranges::sort(crew.ranks);
+  std::vector<std::uint32_t> ranks = seats->all();
+  std::ranges::sort(ranks);
+  Crew crew{wanted, ranks, shares_of(nodes.of_rank.at(*seats))};
   return crew;
 }
 
@@ -213,7 +212,7 @@ class Measurement {
     const std::uint64_t begin = monotonic_ns();
     NodeCeilings mine{};
     mine.node = context_.nodes.mine;
-    const std::vector<int> leaders = find_leaders();
+    const NumberRuns leaders = find_leaders();
     if (context_.nodes.counts) mine.add(link_ceiling());
     if (leaders.size() > 1) measure_between(leaders, mine);
     else if (ranks_ > 1 && rank_ < 2) measure_within(mine);
@@ -221,7 +220,7 @@ class Measurement {
     if (!agreed_by_all()) report_nodes(mine, begin);
   }
 
-  void measure_between(const std::vector<int>& leaders, NodeCeilings& mine) {
+  void measure_between(const NumberRuns& leaders, NodeCeilings& mine) {
     if (!context_.nodes.counts) return;
     MPI_Comm communicator = communicator_among(leaders, "to measure the network between nodes", waiting_);
     mine.add(
@@ -237,14 +236,14 @@ class Measurement {
           ceiling_of("mpi_within_node", "MiB/s", found, "1 MiB MPI messages between two ranks, in both directions"));
   }
 
-  /// The lowest rank of each machine.
-  std::vector<int> find_leaders() {
-    std::vector<int> leads(static_cast<std::size_t>(ranks_));
-    leads[static_cast<std::size_t>(rank_)] = context_.nodes.counts ? 1 : 0;
-    all_reduce(leads, MPI_MAX, MPI_COMM_WORLD, waiting_);
-    std::vector<int> leaders;
-    for (int rank = 0; rank < ranks_; ++rank)
-      if (leads[static_cast<std::size_t>(rank)] != 0) leaders.push_back(rank);
+  /// The lowest rank of each machine. Machines are numbered in the order of these ranks.
+  NumberRuns find_leaders() const {
+    NumberRuns leaders;
+    std::uint32_t rank = 0;
+    for (const std::uint32_t machine : context_.nodes.machine_of_rank) {
+      if (machine == leaders.size()) leaders.push_back(rank);
+      ++rank;
+    }
     return leaders;
   }
 

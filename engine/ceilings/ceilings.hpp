@@ -9,7 +9,7 @@
 namespace strider {
 
 /// Makes the communicator of these ranks of the run, in this order. Called by them alone.
-using CommunicatorOf = std::function<MPI_Comm(const std::vector<std::uint32_t>&)>;
+using CommunicatorOf = std::function<MPI_Comm(const NumberRuns&)>;
 
 /// Measures what limits storage on this machine and with these ranks, and reports it: at the start all of it, at the
 /// end what needs neither storage nor network, for the largest number of clients, so that a machine that became slower

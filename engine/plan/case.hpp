@@ -41,12 +41,14 @@ struct Seating {
   Placement placement = Placement::pack;
   std::uint32_t nodes = 0;     ///< 0: as many as the placement needs
   std::uint32_t per_node = 0;  ///< most ranks on a node; 0: all that it has
+  friend bool operator==(const Seating&, const Seating&) = default;
 };
 
 /// Ranks of a run on which the cases of one group run, one case at a time, while those of other groups run theirs.
 struct GroupRanks {
   std::uint32_t clients = 1;
   Seating seating;
+  friend bool operator==(const GroupRanks&, const GroupRanks&) = default;
 };
 
 struct Repetitions {

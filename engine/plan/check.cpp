@@ -443,7 +443,7 @@ void check_case(const Case& test, const Plan& plan, std::vector<PlanError>& erro
     check_mount(test, complain);
     check_group(test, complain);
     if (!check_seating(test, complain)) return;
-    const std::vector<std::uint32_t> node_of = planned_nodes(test, plan.ranks, plan.ranks_per_node);
+    const NumberRuns node_of = planned_nodes(test, plan.ranks, plan.ranks_per_node);
     if (test.tree != nullptr) return check_tree_case(test, complain);
     check_ranks_and_files(test, complain);
     check_load(test, complain);

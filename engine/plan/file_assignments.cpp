@@ -6,18 +6,19 @@
 
 namespace strider {
 
-FileAssignments::FileAssignments(Sharing sharing, std::uint32_t clients, std::vector<std::uint32_t> node_of)
+FileAssignments::FileAssignments(Sharing sharing, std::uint32_t clients, const NumberRuns& node_of)
     : sharing_(sharing), clients_(clients) {
   switch (sharing.kind) {
     case SharingKind::shared: files_ = 1; break;
     case SharingKind::per_rank: files_ = clients; break;
     case SharingKind::files: files_ = std::min(sharing.files, clients); break;
     case SharingKind::per_node: {
-      const std::uint32_t nodes = 1 + *std::max_element(node_of.begin(), node_of.end());
-      node_ranks_.resize(nodes);
-      for (const std::uint32_t node : node_of) by_node_.push_back({node, {node_ranks_[node]++, 0}});
-      for (FileAssignment& assignment : by_node_) assignment.place.ranks = node_ranks_[assignment.file];
-      files_ = nodes;
+      node_of_ = node_of;
+      for (const std::uint32_t node : node_of) {
+        if (node >= node_ranks_.size()) node_ranks_.resize(node + 1);
+        place_on_node_.push_back(node_ranks_[node]++);
+      }
+      files_ = node_ranks_.size();
       break;
     }
   }
@@ -27,7 +28,7 @@ FileAssignment FileAssignments::assignment(std::uint32_t rank) const {
   switch (sharing_.kind) {
     case SharingKind::shared: return {0, {rank, clients_}};
     case SharingKind::per_rank: return {rank, {0, 1}};
-    case SharingKind::per_node: return by_node_[rank];
+    case SharingKind::per_node: return {node_of_[rank], {place_on_node_[rank], node_ranks_[node_of_[rank]]}};
     case SharingKind::files: break;
   }
   // File f belongs to ranks ceil(f * clients / files) and on: consecutive ranks, groups that differ by one at most.
@@ -47,10 +48,10 @@ std::uint32_t FileAssignments::ranks_of(std::uint64_t file) const {
   return static_cast<std::uint32_t>(first_of(file + 1) - first_of(file));
 }
 
-std::vector<std::uint32_t> consecutive_nodes(std::uint32_t clients, std::uint32_t ranks_per_node) {
-  std::vector<std::uint32_t> nodes(clients);
-  if (ranks_per_node > 0)
-    for (std::uint32_t rank = 0; rank < clients; ++rank) nodes[rank] = rank / ranks_per_node;
+NumberRuns consecutive_nodes(std::uint32_t clients, std::uint32_t ranks_per_node) {
+  if (ranks_per_node == 0) return NumberRuns::equal(0, clients);
+  NumberRuns nodes;
+  for (std::uint32_t rank = 0; rank < clients; ++rank) nodes.push_back(rank / ranks_per_node);
   return nodes;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "foundation/number_runs.hpp"
 #include "plan/case.hpp"
 
 namespace strider {
@@ -17,7 +18,7 @@ struct FileAssignment {
 class FileAssignments {
  public:
   /// `node_of[rank]` for each client; only looked at with SharingKind::per_node.
-  FileAssignments(Sharing sharing, std::uint32_t clients, std::vector<std::uint32_t> node_of);
+  FileAssignments(Sharing sharing, std::uint32_t clients, const NumberRuns& node_of);
   FileAssignment assignment(std::uint32_t rank) const;
   std::uint64_t files() const { return files_; }
   /// Ranks that share a file.
@@ -27,12 +28,12 @@ class FileAssignments {
   Sharing sharing_;
   std::uint32_t clients_;
   std::uint64_t files_ = 1;
-  std::vector<FileAssignment> by_node_;
+  NumberRuns node_of_, place_on_node_;  ///< of each rank, where ranks of a node share a file
   std::vector<std::uint32_t> node_ranks_;
 };
 
 /// Nodes of ranks 0 … clients-1 when each has `ranks_per_node` consecutive ranks (0: one node for all).
-std::vector<std::uint32_t> consecutive_nodes(std::uint32_t clients, std::uint32_t ranks_per_node);
+NumberRuns consecutive_nodes(std::uint32_t clients, std::uint32_t ranks_per_node);
 
 /// The rank whose data `rank` reads in a repetition. `steps`: shifts from there to here, with a growing shift.
 std::uint32_t readback_rank(const Case& test, std::uint32_t rank, std::uint64_t repetition, std::uint32_t steps = 1);

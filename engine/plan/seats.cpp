@@ -13,7 +13,7 @@ namespace {
 
 /// The ranks of a node of the run that a case may use, and how many of them it uses.
 struct Bench {
-  std::vector<std::uint32_t> ranks;
+  NumberRuns ranks;
   std::size_t used = 0;
 
   bool full() const { return used == ranks.size(); }
@@ -25,15 +25,18 @@ std::uint32_t limit_of(const GroupRanks& wanted) {
 }
 
 /// Of each node, in the order of their first ranks, without those of other groups.
-Benches benches_of(std::span<const std::uint32_t> node_of, const std::vector<bool>& taken, std::uint32_t limit) {
+Benches benches_of(const NumberRuns& node_of, const std::vector<bool>& taken, std::uint32_t limit) {
   std::map<std::uint32_t, std::size_t> numbers;
   Benches benches;
-  for (std::uint32_t rank = 0; rank < node_of.size(); ++rank) {
-    if (taken[rank]) continue;
-    const auto [found, first] = numbers.try_emplace(node_of[rank], benches.size());
-    if (first) benches.emplace_back();
-    std::vector<std::uint32_t>& ranks = benches[found->second].ranks;
-    if (ranks.size() < limit) ranks.push_back(rank);
+  std::optional<std::pair<std::uint32_t, std::size_t>> last;
+  std::uint32_t rank = 0;
+  for (const std::uint32_t node : node_of) {
+    const std::uint32_t mine = rank++;
+    if (taken[mine]) continue;
+    if (!last || last->first != node) last = *numbers.try_emplace(node, benches.size()).first;
+    if (last->second == benches.size()) benches.emplace_back();
+    NumberRuns& ranks = benches[last->second].ranks;
+    if (ranks.size() < limit) ranks.push_back(mine);
   }
   return benches;
 }
@@ -94,16 +97,15 @@ void deal(Benches& benches, std::size_t clients) {
 }
 
 /// Node after node.
-std::vector<std::uint32_t> in_blocks(const Benches& benches) {
-  std::vector<std::uint32_t> seats;
-  for (const Bench& bench : benches)
-    seats.insert(seats.end(), bench.ranks.begin(), bench.ranks.begin() + static_cast<std::ptrdiff_t>(bench.used));
+NumberRuns in_blocks(const Benches& benches) {
+  NumberRuns seats;
+  for (const Bench& bench : benches) seats.append(bench.ranks.head(bench.used));
   return seats;
 }
 
 /// A rank of each node in turn.
-std::vector<std::uint32_t> in_turns(const Benches& benches) {
-  std::vector<std::uint32_t> seats;
+NumberRuns in_turns(const Benches& benches) {
+  NumberRuns seats;
   const auto rows = std::max_element(benches.begin(), benches.end(), [](const Bench& a, const Bench& b) {
                       return a.used < b.used;
                     })->used;
@@ -113,8 +115,7 @@ std::vector<std::uint32_t> in_turns(const Benches& benches) {
   return seats;
 }
 
-std::vector<std::uint32_t> choose_seats(const GroupRanks& wanted, std::span<const std::uint32_t> node_of,
-                                        const std::vector<bool>& taken) {
+NumberRuns choose_seats(const GroupRanks& wanted, const NumberRuns& node_of, const std::vector<bool>& taken) {
   const bool packs = wanted.seating.placement == Placement::pack;
   Benches benches = benches_of(node_of, taken, limit_of(wanted));
   choose_nodes(wanted, benches);
@@ -159,7 +160,7 @@ std::uint32_t nodes_needed(const Case& test, std::uint32_t width) {
 
 }  // namespace
 
-std::vector<std::uint32_t> seats_of(const Case& test, std::span<const std::uint32_t> node_of) {
+NumberRuns seats_of(const Case& test, const NumberRuns& node_of) {
   std::vector<bool> taken(node_of.size(), false);
   for (const GroupRanks& group : test.earlier_groups)
     for (const std::uint32_t rank : choose_seats(group, node_of, taken)) taken[rank] = true;
@@ -171,7 +172,7 @@ std::uint32_t ranks_needed(const Case& test) {
                                [](const GroupRanks& group) { return group.clients; });
 }
 
-std::optional<std::vector<std::uint32_t>> attempt_seats(const Case& test, std::span<const std::uint32_t> node_of) {
+std::optional<NumberRuns> attempt_seats(const Case& test, const NumberRuns& node_of) {
   try {
     return seats_of(test, node_of);
   } catch (const InputError&) {
@@ -179,9 +180,19 @@ std::optional<std::vector<std::uint32_t>> attempt_seats(const Case& test, std::s
   }
 }
 
-NodeShares shares_of(std::span<const std::uint32_t> node_of) {
+NumberRuns KnownSeats::of(const Case& test, const NumberRuns& node_of) {
+  const std::vector<GroupRanks> groups = groups_of(test);
+  const auto known = std::ranges::find(known_, groups, [](const auto& entry) -> const auto& { return entry.first; });
+  return known != known_.end() ? known->second : known_.emplace_back(groups, seats_of(test, node_of)).second;
+}
+
+NodeShares shares_of(const NumberRuns& node_of) {
   std::map<std::uint32_t, std::uint32_t> ranks;
-  for (const std::uint32_t node : node_of) ++ranks[node];
+  auto last = ranks.end();
+  for (const std::uint32_t node : node_of) {
+    if (last == ranks.end() || last->first != node) last = ranks.try_emplace(node, 0).first;
+    ++last->second;
+  }
   NodeShares shares{.nodes = static_cast<std::uint32_t>(ranks.size()), .fewest = ~std::uint32_t{0}};
   for (const auto& [node, count] : ranks) {
     shares.fewest = std::min(shares.fewest, count);
@@ -190,14 +201,12 @@ NodeShares shares_of(std::span<const std::uint32_t> node_of) {
   return shares;
 }
 
-std::vector<std::uint32_t> planned_nodes(const Case& test, std::uint32_t ranks, std::uint32_t ranks_per_node) {
+NumberRuns planned_nodes(const Case& test, std::uint32_t ranks, std::uint32_t ranks_per_node) {
   if (ranks_per_node == 0 && is_alone_on_one_node(test)) return consecutive_nodes(test.clients, 0);
   const std::uint32_t width = ranks_per_node > 0 ? ranks_per_node : widest_share(test);
   if (ranks_per_node == 0 || ranks == 0) ranks = width * nodes_needed(test, width);
-  const std::vector<std::uint32_t> node_of = consecutive_nodes(std::max(ranks, ranks_needed(test)), width);
-  std::vector<std::uint32_t> found = seats_of(test, node_of);
-  for (std::uint32_t& seat : found) seat = node_of[seat];
-  return found;
+  const NumberRuns node_of = consecutive_nodes(std::max(ranks, ranks_needed(test)), width);
+  return node_of.at(seats_of(test, node_of));
 }
 
 std::vector<std::size_t> members_of_turn(const Plan& plan, std::size_t case_index) {

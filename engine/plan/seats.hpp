@@ -1,9 +1,10 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <span>
+#include <utility>
 #include <vector>
 
+#include "foundation/number_runs.hpp"
 #include "plan/case.hpp"
 #include "plan/file_assignments.hpp"
 
@@ -15,10 +16,20 @@ struct Plan;
 /// the run. Nodes are used in the order of their first ranks. The first rank is rank 0, except in a case that leaves
 /// ranks to earlier groups. Throws InputError where the nodes do not have the ranks that the case needs.
 /// `node_of`: the node of each rank of the run.
-std::vector<std::uint32_t> seats_of(const Case& test, std::span<const std::uint32_t> node_of);
+NumberRuns seats_of(const Case& test, const NumberRuns& node_of);
 
 /// The same; nothing where it would throw.
-std::optional<std::vector<std::uint32_t>> attempt_seats(const Case& test, std::span<const std::uint32_t> node_of);
+std::optional<NumberRuns> attempt_seats(const Case& test, const NumberRuns& node_of);
+
+/// The ranks of the cases of a run, found once for all cases that have as many on as many nodes.
+class KnownSeats {
+ public:
+  /// As `seats_of`. `node_of`: always the same.
+  NumberRuns of(const Case& test, const NumberRuns& node_of);
+
+ private:
+  std::vector<std::pair<std::vector<GroupRanks>, NumberRuns>> known_;
+};
 
 /// The ranks that a case and the groups before it need, as far as no node has too few.
 std::uint32_t ranks_needed(const Case& test);
@@ -28,11 +39,11 @@ struct NodeShares {
   std::uint32_t nodes = 0;
   std::uint32_t fewest = 0, most = 0;
 };
-NodeShares shares_of(std::span<const std::uint32_t> node_of);
+NodeShares shares_of(const NumberRuns& node_of);
 
 /// The node of each rank of a case as far as a plan tells: with `ranks_per_node` 0, the nodes that the case asks for,
 /// or one. `ranks`: of the run, 0: as many as the case needs. Throws InputError as `seats_of` does.
-std::vector<std::uint32_t> planned_nodes(const Case& test, std::uint32_t ranks, std::uint32_t ranks_per_node);
+NumberRuns planned_nodes(const Case& test, std::uint32_t ranks, std::uint32_t ranks_per_node);
 
 /// The files of a case's ranks on these nodes.
 FileAssignments planned_assignments(const Case& test, const Plan& plan);

@@ -1,10 +1,8 @@
 #include "ranks/communicators.hpp"
 
-#include <algorithm>
+#include <array>
 #include <cstddef>
-#include <numeric>
-
-#include "foundation/random.hpp"
+#include <vector>
 
 namespace strider {
 namespace {
@@ -23,16 +21,27 @@ void give_up(MPI_Request& request) {
   MPI_Request_free(&request);
 }
 
+/// First, last and step of each run.
+std::vector<std::array<int, 3>> ranges_of(const NumberRuns& members) {
+  std::vector<std::array<int, 3>> ranges;
+  for (std::size_t run = 0; run < members.runs().size(); ++run) {
+    const auto& [first_index, first, step] = members.runs()[run];
+    const auto begin = static_cast<int>(first), length = static_cast<int>(members.length(run));
+    ranges.push_back({begin, begin + (length - 1) * step, step == 0 ? 1 : step});
+  }
+  return ranges;
+}
+
 }  // namespace
 
-void meet(const std::vector<int>& members, MPI_Comm communicator, const std::string& purpose,
-          const WaitOptions& waiting) {
+void meet(const NumberRuns& members, MPI_Comm communicator, const std::string& purpose, const WaitOptions& waiting) {
   int me = 0;
   MPI_Comm_rank(communicator, &me);
   const std::size_t count = members.size();
-  const auto place = static_cast<std::size_t>(std::ranges::find(members, me) - members.begin());
+  const std::size_t place = members.find(static_cast<std::uint32_t>(me)).value_or(count);
   for (std::size_t distance = 1; distance < count; distance *= 2) {
-    const int before = members[(place + count - distance) % count], after = members[(place + distance) % count];
+    const auto before = static_cast<int>(members[(place + count - distance) % count]),
+               after = static_cast<int>(members[(place + distance) % count]);
     MPI_Request sending = MPI_REQUEST_NULL, receiving = MPI_REQUEST_NULL;
     MPI_Irecv(nullptr, 0, MPI_BYTE, before, meeting_tag, communicator, &receiving);
     MPI_Isend(nullptr, 0, MPI_BYTE, after, meeting_tag, communicator, &sending);
@@ -48,12 +57,13 @@ void meet(const std::vector<int>& members, MPI_Comm communicator, const std::str
   }
 }
 
-MPI_Comm communicator_among(const std::vector<int>& members, const std::string& purpose, const WaitOptions& waiting) {
+MPI_Comm communicator_among(const NumberRuns& members, const std::string& purpose, const WaitOptions& waiting) {
   MPI_Group world = MPI_GROUP_NULL, part = MPI_GROUP_NULL;
   MPI_Comm communicator = MPI_COMM_NULL;
   meet(members, MPI_COMM_WORLD, purpose, waiting);
   MPI_Comm_group(MPI_COMM_WORLD, &world);
-  MPI_Group_incl(world, static_cast<int>(members.size()), members.data(), &part);
+  std::vector<std::array<int, 3>> ranges = ranges_of(members);
+  MPI_Group_range_incl(world, static_cast<int>(ranges.size()), reinterpret_cast<int (*)[3]>(ranges.data()), &part);
   MPI_Comm_create_group(MPI_COMM_WORLD, part, group_tag, &communicator);
   MPI_Group_free(&part);
   MPI_Group_free(&world);
@@ -63,18 +73,10 @@ MPI_Comm communicator_among(const std::vector<int>& members, const std::string& 
 MPI_Comm split(MPI_Comm communicator, int colour, int key, const std::string& purpose, const WaitOptions& waiting) {
   int ranks = 1;
   MPI_Comm_size(communicator, &ranks);
-  std::vector<int> members(static_cast<std::size_t>(ranks));
-  std::iota(members.begin(), members.end(), 0);
-  meet(members, communicator, purpose, waiting);
+  meet(NumberRuns::consecutive(0, static_cast<std::uint32_t>(ranks)), communicator, purpose, waiting);
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(communicator, colour, key, &part);
   return part;
-}
-
-CommunicatorCache::Key CommunicatorCache::key_of(std::span<const std::uint32_t> seats) {
-  std::uint64_t hash = 0;
-  for (const std::uint32_t seat : seats) hash = hash_numbers(hash, seat);
-  return {seats.size(), seats.front(), seats.back(), hash};
 }
 
 void CommunicatorCache::begin_turn() {
@@ -87,8 +89,8 @@ void CommunicatorCache::begin_turn() {
   });
 }
 
-MPI_Comm CommunicatorCache::of(std::span<const std::uint32_t> seats) {
-  const auto [found, is_new] = made_.try_emplace(key_of(seats));
+MPI_Comm CommunicatorCache::of(const NumberRuns& seats) {
+  const auto [found, is_new] = made_.try_emplace(seats);
   if (is_new) found->second.communicator = make(seats);
   found->second.last_turn = turn_;
   return found->second.communicator;
@@ -100,12 +102,11 @@ void CommunicatorCache::free() {
   made_.clear();
 }
 
-MPI_Comm CommunicatorCache::make(std::span<const std::uint32_t> seats) const {
-  const std::vector<int> ranks(seats.begin(), seats.end());
+MPI_Comm CommunicatorCache::make(const NumberRuns& seats) const {
   int all = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &all);
-  if (static_cast<int>(ranks.size()) == all && std::ranges::is_sorted(ranks)) return MPI_COMM_WORLD;
-  return communicator_among(ranks, "to begin a case together", {.stall_timeout_s = stall_timeout_s_});
+  if (seats == NumberRuns::consecutive(0, static_cast<std::uint32_t>(all))) return MPI_COMM_WORLD;
+  return communicator_among(seats, "to begin a case together", {.stall_timeout_s = stall_timeout_s_});
 }
 
 }  // namespace strider

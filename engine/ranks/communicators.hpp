@@ -1,14 +1,12 @@
 #pragma once
 #include <mpi.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
-#include <vector>
 
+#include "foundation/number_runs.hpp"
 #include "ranks/waiting.hpp"
 
 namespace strider {
@@ -19,10 +17,9 @@ namespace strider {
 
 /// Waits until all `members` are here, which are ranks of `communicator` and call this in the same order. Each rank
 /// sends and receives log2 N messages.
-void meet(const std::vector<int>& members, MPI_Comm communicator, const std::string& purpose,
-          const WaitOptions& waiting);
+void meet(const NumberRuns& members, MPI_Comm communicator, const std::string& purpose, const WaitOptions& waiting);
 /// Of these ranks of the run, in this order. Only they call it.
-MPI_Comm communicator_among(const std::vector<int>& members, const std::string& purpose, const WaitOptions& waiting);
+MPI_Comm communicator_among(const NumberRuns& members, const std::string& purpose, const WaitOptions& waiting);
 /// Of the ranks with the same colour, in the order of their keys. All ranks of `communicator` call it.
 MPI_Comm split(MPI_Comm communicator, int colour, int key, const std::string& purpose, const WaitOptions& waiting);
 
@@ -34,25 +31,22 @@ class CommunicatorCache {
   /// On all ranks of the run, in the same order.
   void begin_turn();
   /// The ranks are in the order of `seats`. Throws StallError.
-  MPI_Comm of(std::span<const std::uint32_t> seats);
+  MPI_Comm of(const NumberRuns& seats);
   std::size_t size() const { return made_.size(); }
   void free();
 
   static constexpr std::uint64_t idle_turns = 64;  ///< after which a communicator is freed
 
  private:
-  /// Number, first and last of some ranks, and a hash of all: of hundreds of thousands the list itself is long.
-  using Key = std::array<std::uint64_t, 4>;
   struct Made {
     MPI_Comm communicator = MPI_COMM_NULL;
     std::uint64_t last_turn = 0;
   };
-  static Key key_of(std::span<const std::uint32_t> seats);
-  MPI_Comm make(std::span<const std::uint32_t> seats) const;
+  MPI_Comm make(const NumberRuns& seats) const;
 
   double stall_timeout_s_;
   std::uint64_t turn_ = 0;
-  std::map<Key, Made> made_;
+  std::map<NumberRuns, Made> made_;
 };
 
 }  // namespace strider

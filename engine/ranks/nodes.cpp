@@ -10,6 +10,8 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "foundation/clock.hpp"
 #include "foundation/random.hpp"
@@ -30,11 +32,6 @@ struct Address {
   double time_of_day_s;   ///< when its monotonic clock showed 0
   std::int64_t process;
   Processors processors;
-};
-
-/// Where a rank is, as rank 0 broadcasts it.
-struct Home {
-  std::uint32_t node, clock, machine;
 };
 
 std::uint64_t hash_text(const std::string& text) {
@@ -83,24 +80,44 @@ void add_rank(NodeInfo& node, const Address& address) {
   ++node.ranks;
 }
 
+/// Numbers in the order in which their keys are first seen.
+class Numbering {
+ public:
+  std::uint32_t of(std::uint64_t key) {
+    return numbers_.try_emplace(key, static_cast<std::uint32_t>(numbers_.size())).first->second;
+  }
+
+ private:
+  std::map<std::uint64_t, std::uint32_t> numbers_;
+};
+
 /// On rank 0: numbers nodes and clocks in the order of their first ranks.
-std::vector<Home> assign_homes(const std::vector<Address>& addresses, std::uint32_t ranks_per_node,
-                               std::vector<NodeInfo>& table) {
-  std::map<std::uint64_t, std::uint32_t> nodes, clocks, machines;
-  std::vector<Home> homes;
+void number_homes(const std::vector<Address>& addresses, std::uint32_t ranks_per_node, Nodes& found) {
+  Numbering nodes, clocks, machines;
   for (std::size_t rank = 0; rank < addresses.size(); ++rank) {
     const Address& address = addresses[rank];
     const std::uint64_t key = ranks_per_node > 0 ? rank / ranks_per_node : address.machine;
-    const auto [node, first] = nodes.try_emplace(key, static_cast<std::uint32_t>(nodes.size()));
-    if (first) table.push_back({.name = address.host});
-    add_rank(table[node->second], address);
+    const std::uint32_t number = nodes.of(key);
+    if (number == found.table.size()) found.table.push_back({.name = address.host});
+    NodeInfo& node = found.table[number];
+    add_rank(node, address);
     if (addresses.size() <= most_processes)
-      table[node->second].processes.emplace_back(static_cast<std::uint32_t>(rank), address.process);
-    const auto clock = clocks.try_emplace(address.clock, static_cast<std::uint32_t>(clocks.size())).first;
-    const auto machine = machines.try_emplace(address.machine, static_cast<std::uint32_t>(machines.size())).first;
-    homes.push_back({node->second, clock->second, machine->second});
+      node.processes.emplace_back(static_cast<std::uint32_t>(rank), address.process);
+    found.of_rank.push_back(number);
+    found.clock_of_rank.push_back(clocks.of(address.clock));
+    found.machine_of_rank.push_back(machines.of(address.machine));
   }
-  return homes;
+  found.count = static_cast<std::uint32_t>(found.table.size());
+}
+
+/// Rank 0's list, on all ranks.
+void broadcast_list(NumberRuns& list, std::uint32_t size, const WaitOptions& waiting) {
+  std::vector<NumberRuns::Run> runs(list.runs().begin(), list.runs().end());
+  std::uint64_t count = runs.size();
+  broadcast(count, MPI_COMM_WORLD, waiting);
+  runs.resize(count);
+  broadcast(std::span(runs), MPI_COMM_WORLD, waiting);
+  list = NumberRuns(std::move(runs), size);
 }
 
 }  // namespace
@@ -118,44 +135,38 @@ Nodes find_nodes(std::uint32_t ranks_per_node, const WaitOptions& waiting) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const std::vector<Address> addresses = gather(own_address(), MPI_COMM_WORLD, waiting);
   Nodes nodes;
-  std::vector<Home> homes(static_cast<std::size_t>(ranks));
-  if (rank == 0) homes = assign_homes(addresses, ranks_per_node, nodes.table);
+  if (rank == 0) number_homes(addresses, ranks_per_node, nodes);
   for (const Address& address : addresses) nodes.time_of_day_of_rank_s.push_back(address.time_of_day_s);
-  broadcast(std::span(homes), MPI_COMM_WORLD, waiting);
-  for (const Home& home : homes) {
-    nodes.of_rank.push_back(home.node);
-    nodes.clock_of_rank.push_back(home.clock);
-    nodes.machine_of_rank.push_back(home.machine);
-    nodes.count = std::max(nodes.count, home.node + 1);
-  }
+  broadcast(nodes.count, MPI_COMM_WORLD, waiting);
+  for (NumberRuns* const list : {&nodes.of_rank, &nodes.clock_of_rank, &nodes.machine_of_rank})
+    broadcast_list(*list, static_cast<std::uint32_t>(ranks), waiting);
   nodes.host = host_name();
   nodes.note_firsts(static_cast<std::size_t>(rank));
   return nodes;
 }
 
 void Nodes::note_firsts(std::size_t me) {
-  std::map<std::uint32_t, std::uint32_t> numbers;
-  for (std::size_t rank = 0; rank < clock_of_rank.size(); ++rank) {
-    const auto [found, first] = numbers.try_emplace(clock_of_rank[rank], static_cast<std::uint32_t>(numbers.size()));
-    if (!first) continue;
-    first_of_clock.push_back(static_cast<int>(rank));
-    clock_in_run.push_back(found->first);
+  Numbering numbers;
+  int next = 0;
+  std::optional<std::uint32_t> before;
+  for (const std::uint32_t in_run : clock_of_rank) {
+    const int rank = next++;
+    if (std::exchange(before, in_run) == in_run || numbers.of(in_run) != first_of_clock.size()) continue;
+    first_of_clock.push_back(rank);
+    clock_in_run.push_back(in_run);
   }
   mine = of_rank[me];
-  clock = numbers[clock_of_rank[me]];
-  const auto first_here = std::ranges::find(machine_of_rank, machine_of_rank[me]);
-  counts = first_here == machine_of_rank.begin() + static_cast<std::ptrdiff_t>(me);
+  clock = numbers.of(clock_of_rank[me]);
+  counts = machine_of_rank.find(machine_of_rank[me]) == me;
 }
 
-Nodes Nodes::seated(std::span<const std::uint32_t> seats, std::size_t me) const {
+Nodes Nodes::seated(const NumberRuns& seats, std::size_t me) const {
   Nodes nodes;
   nodes.count = count;
   nodes.host = host;
-  for (const std::uint32_t seat : seats) {
-    nodes.of_rank.push_back(of_rank[seat]);
-    nodes.clock_of_rank.push_back(clock_of_rank[seat]);
-    nodes.machine_of_rank.push_back(machine_of_rank[seat]);
-  }
+  nodes.of_rank = of_rank.at(seats);
+  nodes.clock_of_rank = clock_of_rank.at(seats);
+  nodes.machine_of_rank = machine_of_rank.at(seats);
   nodes.note_firsts(me);
   return nodes;
 }

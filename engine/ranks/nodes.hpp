@@ -2,11 +2,11 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "events/events.hpp"
+#include "foundation/number_runs.hpp"
 #include "ranks/waiting.hpp"
 
 namespace strider {
@@ -24,15 +24,15 @@ struct Nodes {
   bool counts = false;
   /// Number of the monotonic clock that this rank has: one for each machine, or for each name space of time on it.
   std::uint32_t clock = 0;
-  std::vector<NodeInfo> table;                                ///< on rank 0
-  std::vector<double> time_of_day_of_rank_s;                  ///< on rank 0: when its monotonic clock showed 0
-  std::vector<std::uint32_t> of_rank;                         ///< the node of each rank
-  std::vector<int> first_of_clock;                            ///< the lowest rank with each clock, in their order
-  std::vector<std::uint32_t> clock_in_run;                    ///< number in the run of each of these clocks
-  std::vector<std::uint32_t> machine_of_rank, clock_of_rank;  ///< numbers in the run
+  std::vector<NodeInfo> table;                ///< on rank 0
+  std::vector<double> time_of_day_of_rank_s;  ///< on rank 0: when its monotonic clock showed 0
+  NumberRuns of_rank;                         ///< the node of each rank
+  std::vector<int> first_of_clock;            ///< the lowest rank with each clock, in their order
+  std::vector<std::uint32_t> clock_in_run;    ///< number in the run of each of these clocks
+  NumberRuns machine_of_rank, clock_of_rank;  ///< numbers in the run
 
   /// Those of the ranks that take part in a case, in the order of the case's ranks; `me`: this rank's place in it.
-  Nodes seated(std::span<const std::uint32_t> seats, std::size_t me) const;
+  Nodes seated(const NumberRuns& seats, std::size_t me) const;
   /// Sets what follows from the homes of all ranks; `me`: this rank.
   void note_firsts(std::size_t me);
 };

@@ -88,9 +88,8 @@ bool some_left(const Residue& findings) {
 
 }  // namespace
 
-FilesOfRank::FilesOfRank(const Case& test, const FileAssignments& assignments,
-                         const std::vector<std::uint32_t>& node_of, std::uint32_t rank, std::uint64_t repetition,
-                         const std::string& directory) {
+FilesOfRank::FilesOfRank(const Case& test, const FileAssignments& assignments, const NumberRuns& node_of,
+                         std::uint32_t rank, std::uint64_t repetition, const std::string& directory) {
   const auto own_file = [&](std::uint32_t r) { return assignments.assignment(r).file; };
   const auto read_file = [&](std::uint32_t r) {
     return assignments.assignment(readback_rank(test, r, repetition)).file;

@@ -15,8 +15,8 @@ struct FilesOfRank {
   std::vector<std::string> read;  ///< that they are going to read
 
   /// `node_of[rank]` for each client.
-  FilesOfRank(const Case& test, const FileAssignments& assignments, const std::vector<std::uint32_t>& node_of,
-              std::uint32_t rank, std::uint64_t repetition, const std::string& directory);
+  FilesOfRank(const Case& test, const FileAssignments& assignments, const NumberRuns& node_of, std::uint32_t rank,
+              std::uint64_t repetition, const std::string& directory);
 };
 
 /// Brings files out of the memory of all nodes that wrote or are going to read them, and looks whether they are.

@@ -49,7 +49,7 @@ void count(const RankQuantities& mine, std::vector<RankDistribution>& distributi
   for (std::size_t i = 0; i < rank_quantities; ++i) distributions[i].counts.record(mine[i], distributions[i].bound);
 }
 
-void complete(std::vector<RankDistribution>& distributions, std::span<const std::uint32_t> node_of_rank) {
+void complete(std::vector<RankDistribution>& distributions, const NumberRuns& node_of_rank) {
   std::erase_if(distributions, [](const RankDistribution& one) { return one.ranks == 0; });
   for (RankDistribution& one : distributions) {
     one.mean /= static_cast<double>(one.ranks);

@@ -6,6 +6,7 @@
 
 #include "events/rows.hpp"
 #include "events/sample.hpp"
+#include "foundation/number_runs.hpp"
 
 namespace strider {
 
@@ -25,6 +26,6 @@ void set_values(const RankQuantities& mine, const RankQuantities& bounds, Unit u
 /// Adds a rank to the counts.
 void count(const RankQuantities& mine, std::vector<RankDistribution>& distributions);
 /// On rank 0, of all ranks together: means, and the nodes of the extremes. No distribution is left without ranks.
-void complete(std::vector<RankDistribution>& distributions, std::span<const std::uint32_t> node_of_rank);
+void complete(std::vector<RankDistribution>& distributions, const NumberRuns& node_of_rank);
 
 }  // namespace strider

@@ -83,7 +83,7 @@ class Collection {
 
   void collect_ranks() {
     if (rank_ != 0) return bring_to(0);
-    const std::vector<std::uint32_t>& nodes = context_.nodes.of_rank;
+    const NumberRuns& nodes = context_.nodes.of_rank;
     write(row_of(0, nodes[0], std::move(intervals_)));
     for (std::uint32_t rank = 1; rank < task_.test->clients; ++rank)
       write(row_of(rank, nodes[rank], take_from(static_cast<int>(rank))));
@@ -92,13 +92,16 @@ class Collection {
   /// The lowest rank of each node adds up what its neighbours bring; the others have no row.
   NodeRows<TimelineRow> rows_of_node() {
     NodeRows<TimelineRow> rows;
-    const std::vector<std::uint32_t>& nodes = context_.nodes.of_rank;
+    const NumberRuns& nodes = context_.nodes.of_rank;
     const std::uint32_t mine = context_.nodes.mine;
-    const auto lowest = static_cast<int>(std::ranges::find(nodes, mine) - nodes.begin());
+    const auto lowest = static_cast<int>(*nodes.find(mine));
     if (rank_ != lowest) return bring_to(lowest), rows;
     TimelineRow row = row_of({}, mine, std::move(intervals_));
-    for (std::size_t rank = static_cast<std::size_t>(rank_) + 1; rank < nodes.size(); ++rank)
-      if (nodes[rank] == mine) row.add_intervals(take_from(static_cast<int>(rank)));
+    int rank = 0;
+    for (const std::uint32_t node : nodes) {
+      const int other = rank++;
+      if (node == mine && other != rank_) row.add_intervals(take_from(other));
+    }
     const double weight = row.mean_latency_ns();
     rows.add(std::move(row), weight);
     return rows;

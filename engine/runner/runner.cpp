@@ -235,7 +235,7 @@ class Runner {
 
   void measure_ceilings_at(CeilingMoment moment) {
     if (ceilings_ == CeilingScope::none || share_flag(interrupted_)) return;
-    const auto of = [this](const std::vector<std::uint32_t>& ranks) { return communicators_.of(ranks); };
+    const auto of = [this](const NumberRuns& ranks) { return communicators_.of(ranks); };
     interrupted_ = measure_ceilings(context_, plan_, moment, of);
     if (!context_.remount_command.empty()) places_.release_target();
   }
@@ -271,7 +271,7 @@ class Runner {
     const std::vector<Case>& cases = shared_plan_.begin_turn(first_case).cases;
     for (const Case& test : cases) {
       const double begin_s = elapsed_s();
-      context_.nodes = run_nodes_.seated(seats_of(test, run_nodes_.of_rank), 0);
+      context_.nodes = run_nodes_.seated(seats_.of(test, run_nodes_.of_rank), 0);
       context_.current = {test.number, repetition, repetition < test.warmup, ""};
       const RepetitionOutcome outcome =
           simulate_repetition(context_, {test, repetition, MPI_COMM_WORLD, nullptr, command.progress}, *simulated_);
@@ -287,8 +287,8 @@ class Runner {
     std::uint64_t repetition = 0;
     std::size_t first_case = 0;  ///< in the plan
     std::span<const Case> cases;
-    std::vector<std::vector<std::uint32_t>> seats;  ///< of each
-    std::optional<std::size_t> mine;                ///< the one in which this rank takes part
+    std::vector<NumberRuns> seats;    ///< of each
+    std::optional<std::size_t> mine;  ///< the one in which this rank takes part
   };
 
   Turn turn_of(const Command& command) {
@@ -297,16 +297,15 @@ class Runner {
     turn.first_case = static_cast<std::size_t>(command.case_index);
     turn.cases = shared_plan_.begin_turn(turn.first_case).cases;
     for (const Case& test : turn.cases) {
-      turn.seats.push_back(seats_of(test, run_nodes_.of_rank));
-      if (place_in(turn.seats.back()) < turn.seats.back().size()) turn.mine = turn.seats.size() - 1;
+      turn.seats.push_back(seats_.of(test, run_nodes_.of_rank));
+      if (place_in(turn.seats.back())) turn.mine = turn.seats.size() - 1;
     }
     return turn;
   }
 
-  /// This rank's place among seats; their number if it has none.
-  std::size_t place_in(const std::vector<std::uint32_t>& seats) const {
-    const auto found = std::ranges::find(seats, static_cast<std::uint32_t>(session_.rank()));
-    return static_cast<std::size_t>(found - seats.begin());
+  /// This rank's place among seats.
+  std::optional<std::size_t> place_in(const NumberRuns& seats) const {
+    return seats.find(static_cast<std::uint32_t>(session_.rank()));
   }
 
   /// What the first rank of a case has to say of it.
@@ -317,13 +316,13 @@ class Runner {
   };
 
   TurnReport take_part(const Turn& turn, const Command& command, double begin_s) {
-    const std::vector<std::uint32_t>& seats = turn.seats[*turn.mine];
+    const NumberRuns& seats = turn.seats[*turn.mine];
     const Case& test = turn.cases[*turn.mine];
     std::optional<Meeting> meeting;
     WaitOptions for_groups{};
     if (session_.rank() == 0) for_groups.attention = &relay_;
     if (turn.cases.size() > 1) meeting.emplace(communicators_.of(joined(turn.seats)), for_groups);
-    context_.nodes = run_nodes_.seated(seats, place_in(seats));
+    context_.nodes = run_nodes_.seated(seats, *place_in(seats));
     context_.next_phase = command.number * phases_per_repetition;
     context_.current = {test.number, command.repetition, command.repetition < test.warmup, ""};
     use_clock_of(seats.front());
@@ -344,9 +343,9 @@ class Runner {
     return report;
   }
 
-  static std::vector<std::uint32_t> joined(const std::vector<std::vector<std::uint32_t>>& seats) {
-    std::vector<std::uint32_t> all;
-    for (const auto& each : seats) all.insert(all.end(), each.begin(), each.end());
+  static NumberRuns joined(const std::vector<NumberRuns>& seats) {
+    NumberRuns all;
+    for (const NumberRuns& each : seats) all.append(each);
     return all;
   }
 
@@ -538,6 +537,7 @@ class Runner {
   std::int64_t origin_ns_ = 0;              ///< start of the run on rank 0's clock
   std::vector<ClockReading> first_clocks_;  ///< as found at the start of the run, with rank 0's
   Nodes run_nodes_;
+  KnownSeats seats_;
   CommunicatorCache communicators_{plan_.stall_timeout_s};
   std::int64_t began_ns_ = 0;
   std::vector<NodeInfo> earlier_nodes_;  ///< on rank 0

@@ -73,8 +73,8 @@ TEST(FileAssignments, TheFirstFileHasTheMostRanks) {  // so that checking a case
 }
 
 TEST(ConsecutiveNodes, FillOneNodeAfterTheOther) {
-  EXPECT_EQ(consecutive_nodes(5, 2), (std::vector<std::uint32_t>{0, 0, 1, 1, 2}));
-  EXPECT_EQ(consecutive_nodes(3, 0), (std::vector<std::uint32_t>{0, 0, 0}));
+  EXPECT_EQ(consecutive_nodes(5, 2), (NumberRuns{0, 0, 1, 1, 2}));
+  EXPECT_EQ(consecutive_nodes(3, 0), (NumberRuns{0, 0, 0}));
 }
 
 std::vector<std::uint32_t> readers(Readback readback, std::uint32_t clients, std::uint32_t shift,

@@ -44,7 +44,7 @@ std::vector<Ranks> layouts() {
   std::mt19937 random(7);
   for (std::uint32_t nodes = 1; nodes <= 6; ++nodes)
     for (std::uint32_t width = 1; width <= 4; ++width) {
-      Ranks blocks = consecutive_nodes(nodes * width, width), turns;
+      Ranks blocks = consecutive_nodes(nodes * width, width).all(), turns;
       for (std::uint32_t rank = 0; rank < nodes * width; ++rank) turns.push_back(rank % nodes);
       Ranks mixed = blocks;
       std::shuffle(mixed.begin(), mixed.end(), random);
@@ -65,7 +65,7 @@ void for_all(const Check& check) {
   for (const Ranks& node_of : layouts())
     for (std::uint32_t clients = 1; clients <= node_of.size(); ++clients)
       for (const Placement placement : {Placement::pack, Placement::spread})
-        check(node_of, clients, placement, seats_of(case_on(clients, {placement}), node_of));
+        check(node_of, clients, placement, seats_of(case_on(clients, {placement}), node_of).all());
 }
 
 TEST(Seats, AreRanksOfTheRunEachOnceAndRank0First) {
@@ -105,14 +105,14 @@ TEST(Seats, PackUsesTheFewestNodesAndFillsThemOneAfterTheOther) {
 }
 
 TEST(Seats, PackOfConsecutiveRanksIsTheFirstRanks) {
-  const Ranks seats = seats_of(case_on(5, packed()), consecutive_nodes(8, 2));
+  const Ranks seats = seats_of(case_on(5, packed()), consecutive_nodes(8, 2)).all();
   EXPECT_EQ(seats, (Ranks{0, 1, 2, 3, 4}));
 }
 
 TEST(Seats, EightRanksOnFourNodesAreSeatedAsTheManualShows) {
-  const Ranks node_of = consecutive_nodes(8, 2);
+  const Ranks node_of = consecutive_nodes(8, 2).all();
   const auto counts = [&](std::uint32_t clients, Seating seating) {
-    return counts_of(homes_of(seats_of(case_on(clients, seating), node_of), node_of), 4);
+    return counts_of(homes_of(seats_of(case_on(clients, seating), node_of).all(), node_of), 4);
   };
   using Counts = std::vector<std::uint32_t>;
   EXPECT_EQ(counts(1, packed()), (Counts{1, 0, 0, 0}));
@@ -126,18 +126,18 @@ TEST(Seats, EightRanksOnFourNodesAreSeatedAsTheManualShows) {
 }
 
 TEST(Seats, AreOnAsManyNodesAsTheCaseNames) {
-  const Ranks node_of = consecutive_nodes(16, 4);
-  EXPECT_EQ(seats_of(case_on(6, packed(3, 2)), node_of), (Ranks{0, 1, 4, 5, 8, 9}));
-  EXPECT_EQ(seats_of(case_on(6, spread(3, 2)), node_of), (Ranks{0, 4, 8, 1, 5, 9}));
-  EXPECT_EQ(seats_of(case_on(5, packed(2)), node_of), (Ranks{0, 1, 2, 4, 5})) << "the first node has one more";
-  EXPECT_EQ(seats_of(case_on(5, packed(0, 2)), node_of), (Ranks{0, 1, 4, 5, 8})) << "the last node has the rest";
-  EXPECT_EQ(seats_of(case_on(5, spread(0, 3)), node_of), (Ranks{0, 4, 1, 5, 2}));
+  const Ranks node_of = consecutive_nodes(16, 4).all();
+  EXPECT_EQ(seats_of(case_on(6, packed(3, 2)), node_of), (NumberRuns{0, 1, 4, 5, 8, 9}));
+  EXPECT_EQ(seats_of(case_on(6, spread(3, 2)), node_of), (NumberRuns{0, 4, 8, 1, 5, 9}));
+  EXPECT_EQ(seats_of(case_on(5, packed(2)), node_of), (NumberRuns{0, 1, 2, 4, 5})) << "the first node has one more";
+  EXPECT_EQ(seats_of(case_on(5, packed(0, 2)), node_of), (NumberRuns{0, 1, 4, 5, 8})) << "the last node has the rest";
+  EXPECT_EQ(seats_of(case_on(5, spread(0, 3)), node_of), (NumberRuns{0, 4, 1, 5, 2}));
 }
 
 TEST(Seats, NodesThatAreSmallerAreFullAndTheOthersShareTheRest) {
   const Ranks node_of{0, 1, 1, 1, 1, 2, 2, 2};
-  EXPECT_EQ(counts_of(homes_of(seats_of(case_on(6, spread()), node_of), node_of), 3), (Ranks{1, 3, 2}));
-  EXPECT_EQ(counts_of(homes_of(seats_of(case_on(6, packed()), node_of), node_of), 3), (Ranks{1, 4, 1}));
+  EXPECT_EQ(counts_of(homes_of(seats_of(case_on(6, spread()), node_of).all(), node_of), 3), (Ranks{1, 3, 2}));
+  EXPECT_EQ(counts_of(homes_of(seats_of(case_on(6, packed()), node_of).all(), node_of), 3), (Ranks{1, 4, 1}));
 }
 
 std::string refusal(const Case& test, const Ranks& node_of) {
@@ -150,7 +150,7 @@ std::string refusal(const Case& test, const Ranks& node_of) {
 }
 
 TEST(Seats, ThatTheRunDoesNotHaveAreRefusedWithBothNumbers) {
-  const Ranks node_of = consecutive_nodes(8, 2);
+  const Ranks node_of = consecutive_nodes(8, 2).all();
   EXPECT_EQ(refusal(case_on(5, packed(5, 1)), node_of), "nodes: the case needs 5 nodes, but the run has 4");
   EXPECT_EQ(refusal(case_on(6, spread(2, 3)), node_of),
             "per_node: the case has 6 clients, but its nodes (2 with at most 3 ranks each) have 4");
@@ -165,31 +165,42 @@ TEST(Seats, OfLaterGroupsAreTheRanksThatEarlierOnesLeave) {
         const auto rest = static_cast<std::uint32_t>(node_of.size()) - first;
         Case later = case_on(rest, {placement});
         later.earlier_groups = {{first, {placement}}};
-        Ranks all = seats_of(case_on(first, {placement}), node_of);
-        const Ranks seats = seats_of(later, node_of);
+        Ranks all = seats_of(case_on(first, {placement}), node_of).all();
+        const Ranks seats = seats_of(later, node_of).all();
         all.insert(all.end(), seats.begin(), seats.end());
         EXPECT_EQ(std::set<std::uint32_t>(all.begin(), all.end()).size(), node_of.size()) << "each rank once";
         EXPECT_EQ(ranks_needed(later), node_of.size());
       }
 }
 
+TEST(KnownSeats, AreThoseOfEachCase) {
+  const NumberRuns node_of = consecutive_nodes(16, 4);
+  Case later = case_on(3, spread(2));
+  later.earlier_groups = {{5, packed()}};
+  KnownSeats known;
+  for (int time = 0; time < 2; ++time)
+    for (const Case& test : {case_on(3, packed()), case_on(3, spread()), case_on(3, spread(2)), later,
+                             case_on(3, packed(0, 2)), case_on(4, packed())})
+      EXPECT_EQ(known.of(test, node_of), seats_of(test, node_of));
+}
+
 TEST(Seats, OfLaterGroupsFollowTheirOwnPlacement) {
   Case later = case_on(1, packed());
   later.earlier_groups = {{3, packed()}};
-  EXPECT_EQ(seats_of(later, consecutive_nodes(4, 2)), (Ranks{3}));
+  EXPECT_EQ(seats_of(later, consecutive_nodes(4, 2)), (NumberRuns{3}));
   later.earlier_groups = {{2, spread()}};
   later.clients = 2;
-  EXPECT_EQ(seats_of(later, consecutive_nodes(4, 2)), (Ranks{1, 3}));
+  EXPECT_EQ(seats_of(later, consecutive_nodes(4, 2)), (NumberRuns{1, 3}));
   later.clients = 3;
-  EXPECT_EQ(refusal(later, consecutive_nodes(4, 2)), "clients: the case has 3 clients, but its nodes (2) have 2");
+  EXPECT_EQ(refusal(later, consecutive_nodes(4, 2).all()), "clients: the case has 3 clients, but its nodes (2) have 2");
 }
 
 TEST(PlannedNodes, AreThoseThatTheCaseAsksForOrThePlanSimulates) {
-  EXPECT_EQ(planned_nodes(case_on(3, spread()), 8, 0), (Ranks{0, 0, 0})) << "the plan does not know the nodes";
-  EXPECT_EQ(planned_nodes(case_on(4, spread(2, 2)), 8, 0), (Ranks{0, 1, 0, 1}));
-  EXPECT_EQ(planned_nodes(case_on(5, packed(0, 2)), 0, 0), (Ranks{0, 0, 1, 1, 2}));
-  EXPECT_EQ(planned_nodes(case_on(3, spread()), 8, 2), (Ranks{0, 1, 2}));
-  EXPECT_EQ(planned_nodes(case_on(3, packed(3)), 0, 4), (Ranks{0, 1, 2})) << "the run will have ranks enough";
+  EXPECT_EQ(planned_nodes(case_on(3, spread()), 8, 0), (NumberRuns{0, 0, 0})) << "the plan does not know the nodes";
+  EXPECT_EQ(planned_nodes(case_on(4, spread(2, 2)), 8, 0), (NumberRuns{0, 1, 0, 1}));
+  EXPECT_EQ(planned_nodes(case_on(5, packed(0, 2)), 0, 0), (NumberRuns{0, 0, 1, 1, 2}));
+  EXPECT_EQ(planned_nodes(case_on(3, spread()), 8, 2), (NumberRuns{0, 1, 2}));
+  EXPECT_EQ(planned_nodes(case_on(3, packed(3)), 0, 4), (NumberRuns{0, 1, 2})) << "the run will have ranks enough";
   EXPECT_THROW(planned_nodes(case_on(5, packed(5)), 8, 2), InputError);
 }
 
@@ -219,7 +230,7 @@ TEST(Groups, OfAPlanHaveTheirTurnAndLeaveRanksToOthers) {
   EXPECT_EQ(members_of_turn(plan, 0), (std::vector<std::size_t>{0, 1}));
   EXPECT_EQ(members_of_turn(plan, 2), (std::vector<std::size_t>{2}));
   EXPECT_EQ(plan.cases[1].start_s, 1.5);
-  EXPECT_EQ(seats_of(plan.cases[1], consecutive_nodes(5, 5)), (Ranks{3, 4}));
+  EXPECT_EQ(seats_of(plan.cases[1], consecutive_nodes(5, 5)), (NumberRuns{3, 4}));
 }
 
 TEST(Groups, AreRefusedWhatWouldDisturbOthers) {

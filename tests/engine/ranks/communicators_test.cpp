@@ -34,8 +34,8 @@ class Communicators : public RanksTest {
 };
 
 TEST_F(Communicators, AmongSomeRanksHaveTheOrderOfTheList) {
-  std::vector<int> members(static_cast<std::size_t>(ranks > 1 ? ranks - 1 : 1));
-  std::iota(members.rbegin(), members.rend(), ranks > 1 ? 1 : 0);
+  std::vector<std::uint32_t> members(static_cast<std::size_t>(ranks > 1 ? ranks - 1 : 1));
+  std::iota(members.rbegin(), members.rend(), ranks > 1 ? 1U : 0U);
   if (ranks > 1 && rank == 0) return;  // it takes no part, and is not waited for
   for (int time = 0; time < 3; ++time) {
     MPI_Comm made = communicator_among(members, "to test", patient);
@@ -55,8 +55,7 @@ TEST_F(Communicators, OfASplitHaveTheRanksOfAColourInTheOrderOfTheirKeys) {
 TEST_F(Communicators, AreNotMadeWithoutARankThatDoesNotCome) {
   MPI_Comm own = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &own);
-  std::vector<int> all(static_cast<std::size_t>(ranks));
-  std::iota(all.begin(), all.end(), 0);
+  const NumberRuns all = NumberRuns::consecutive(0, static_cast<std::uint32_t>(ranks));
   const bool comes = rank < ranks - 1 || ranks == 1;
   if (comes && ranks > 1) {
     try {
