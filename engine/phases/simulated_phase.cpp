@@ -51,9 +51,13 @@ class SimulatedRanks {
     return total / task_.test->clients + (rank < total % task_.test->clients ? 1 : 0);
   }
 
+  double factor_of(std::uint32_t rank) const {
+    if (rank >= work_.slow_begin && rank < work_.slow_end) return slow_node_factor;
+    return rank == work_.straggler ? straggler_factor : 1;
+  }
+
   void draw(std::uint32_t rank) {
-    const double factor = rank == work_.straggler ? straggler_factor : 1;
-    const double took_s = work_.duration_s * factor * around_one(rank, 1);
+    const double took_s = work_.duration_s * factor_of(rank) * around_one(rank, 1);
     const double begin_s = work_.begin_s + longest_start_delay_s * uniform(rank, 2);
     const std::uint64_t requests = part_of(task_.total_requests, rank);
     part_.begin_ns = static_cast<std::uint64_t>(static_cast<double>(context_.origin_ns) + begin_s * ns_per_s);

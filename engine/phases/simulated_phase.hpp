@@ -11,8 +11,11 @@ struct SimulatedWork {
   double begin_s = 0;           ///< since the start of the run
   double duration_s = 0;        ///< of a rank that is as fast as the mean
   std::uint32_t straggler = 0;  ///< the rank that takes `straggler_factor` times as long
+  /// The ranks that take `slow_node_factor` times as long, from the first one to before the end; none if equal.
+  std::uint32_t slow_begin = 0, slow_end = 0;
 };
 constexpr double straggler_factor = 1.5;
+constexpr double slow_node_factor = 1.75;  ///< later than the straggler, at any noise
 constexpr double simulated_spread = 0.05;  ///< of durations and latencies, around their mean on both sides
 
 /// What each rank of a phase would bring is drawn from a seeded generator, and reported as by real ranks. Nothing is

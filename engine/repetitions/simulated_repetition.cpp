@@ -16,6 +16,8 @@ namespace {
 constexpr double phase_s = 2;
 constexpr double spread = 0.02;  ///< between phases
 constexpr double pause_s = 0.5;
+constexpr std::uint32_t fewest_nodes = 3;  ///< with a slow node, which is not that of the straggler
+constexpr std::uint64_t slow_node_period = 3;
 
 class SimulatedRepetition {
  public:
@@ -74,10 +76,21 @@ class SimulatedRepetition {
     const double noise = static_cast<double>(hash_numbers(test_.seed, number) >> 11) * 0x1p-53;
     const double duration_s = std::max(phase_s, test_.ramp_s + test_.runtime_s) * (1 + spread * (2 * noise - 1));
     const double begin_s = time_.now_s;
-    time_.now_s += straggler_factor * (1 + simulated_spread) * duration_s + pause_s;
+    time_.now_s += slow_node_factor * (1 + simulated_spread) * duration_s + pause_s;
     // A single rank is no straggler: there is no other to wait for it.
     const std::uint32_t straggler = test_.clients > 1 ? test_.clients / 3 * 2 : test_.clients;
-    return {.number = number, .begin_s = begin_s, .duration_s = duration_s, .straggler = straggler};
+    SimulatedWork work{.number = number, .begin_s = begin_s, .duration_s = duration_s, .straggler = straggler};
+    if (repetition_ % slow_node_period == slow_node_period - 1) plant_slow_node(work);
+    return work;
+  }
+
+  /// Not in each repetition: events of many ranks name the last rank of a phase alone, and the straggler has to be it
+  /// in most of them.
+  void plant_slow_node(SimulatedWork& work) const {
+    if (shares_.nodes < fewest_nodes) return;
+    const auto [first, end] = std::ranges::equal_range(context_.nodes.of_rank, (shares_.nodes - 1) / 3);
+    work.slow_begin = static_cast<std::uint32_t>(first - context_.nodes.of_rank.begin());
+    work.slow_end = static_cast<std::uint32_t>(end - context_.nodes.of_rank.begin());
   }
 
   RunContext& context_;

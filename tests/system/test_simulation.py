@@ -78,6 +78,41 @@ def test_the_report_names_the_straggler(thousand: tuple[Path, str]) -> None:
     assert "rank 666 on simulated-10 finished last in" in thousand[1]
 
 
+def stragglers_named(printed: str) -> set[tuple[str, str]]:
+    """Returns the whole nodes and the ranks, each with an empty word for the other."""
+    text = " ".join(printed.split())
+    return set(re.findall(r"Straggler: (?:a rank|all ranks) of (\S+)|Straggler: (rank \d+ on \S+)", text))
+
+
+@pytest.mark.parametrize(
+    ("ranks", "node", "rank"),
+    [
+        (64, "simulated-1", "rank 42 on simulated-2"),
+        (1000, "simulated-20", "rank 666 on simulated-41"),
+        pytest.param(
+            100_000, "simulated-2083", "rank 66666 on simulated-4166", marks=pytest.mark.slow, id="many"
+        ),
+    ],
+)
+def test_the_report_names_the_slow_node_beside_the_straggler(
+    tmp_path: Path, ranks: int, node: str, rank: str
+) -> None:
+    suite = write_suite(tmp_path, 12)
+    text = suite.read_text().split("[[case]]\ninterface = \"posix\"\ntree")[0]
+    suite.write_text(text.replace("[suite]", "[suite]\nranks_per_node = 16"))
+    done = strider("run", suite, "--simulate", ranks, "--store", tmp_path / "store")
+    assert done.returncode == 0, done.stderr
+    assert stragglers_named(done.stdout) == {(node, ""), ("", rank)}
+
+
+def test_two_nodes_have_no_slow_one(tmp_path: Path) -> None:
+    """It might be the node of the straggler. With one rank on the second node, the first has nearly all."""
+    suite = write_suite(tmp_path, 12)
+    done = strider("run", suite, "--simulate", 65, "--store", tmp_path / "store")
+    assert done.returncode == 0, done.stderr
+    assert stragglers_named(done.stdout) == {("", "rank 42 on simulated-0")}
+
+
 def test_everything_says_that_it_is_simulated(thousand: tuple[Path, str]) -> None:
     directory, printed = thousand
     assert "no measurements" in printed

@@ -152,12 +152,13 @@ def _often_last(run: Run, last: dict[Phase, LastRank]) -> list[Straggler]:
 
 
 def often_last(phases: Sequence[tuple[Sample, LastRank]], cases: int, operations: int) -> list[Often]:
-    """Returns the rank of a case that is surely the last too often; if it is not the last mostly, the nodes.
+    """Returns the rank of a case that is surely the last too often, and the nodes that are so beside it.
 
     If no rank is slower, each of N ranks is the last of a phase with probability 1 / N, and each node with
     the share of its ranks. The largest count of all ranks and of all nodes is judged (factors N and 2). For
     nodes, each operation is judged alone, over its repetitions: what disturbs a node for a moment disturbs
-    several phases of one repetition.
+    several phases of one repetition. If the rank has most of the phases of its node, the other nodes are
+    judged over the phases in which it was not the last: a slow rank would hide a slow node.
 
     Args:
         phases: All phases of the case.
@@ -170,17 +171,32 @@ def often_last(phases: Sequence[tuple[Sample, LastRank]], cases: int, operations
     by_chance = 2 * cases * _by_chance(ranks, 1 / ranks, len(phases), times)
     single = Often(rank, own[0][1].node, own, len(phases), by_chance)
     of_node = sum(one.node_number == own[0][1].node_number for _, one in phases)
-    if single.is_sure and 2 * times > of_node:
-        return [single]
+    if not (single.is_sure and 2 * times > of_node):
+        return _last_nodes(phases, phases, operations) or ([single] if single.is_sure else [])
+    rest = [(sample, one) for sample, one in phases if one.rank != rank]
+    return [single, *(node for node in _last_nodes(rest, phases, operations) if node.node != single.node)]
+
+
+def _last_nodes(
+    phases: Sequence[tuple[Sample, LastRank]], every: Sequence[tuple[Sample, LastRank]], operations: int
+) -> list[Often]:
+    """The nodes that are surely the last too often in an operation.
+
+    Args:
+        phases: Those that are judged.
+        every: All phases of the case.
+        operations: Number of operations that are judged together.
+    """
     by_operation: defaultdict[str, list[tuple[Sample, LastRank]]] = defaultdict(list)
     for sample, one in phases:
         by_operation[sample.operation].append((sample, one))
     nodes: dict[str, Often] = {}
-    for some in by_operation.values():
+    for operation, some in by_operation.items():
         node = _last_node(some, 2 * operations)
         if node is not None and node.is_sure:
+            node = replace(node, n=sum(sample.operation == operation for sample, _ in every))
             nodes[node.node] = node.beside(nodes[node.node]) if node.node in nodes else node
-    return list(nodes.values()) or ([single] if single.is_sure else [])
+    return list(nodes.values())
 
 
 def _last_node(phases: Sequence[tuple[Sample, LastRank]], tests: int) -> Often | None:

@@ -83,6 +83,31 @@ def test_a_rank_that_is_most_of_its_slow_node_is_named_instead(tmp_path: Path) -
     assert (found.rank, found.last) == (42, 15)
 
 
+def test_a_slow_rank_does_not_hide_a_slow_node(tmp_path: Path) -> None:
+    of_node = MANY_RANKS // 10
+    run = of_many_ranks(
+        tmp_path,
+        lambda repetition: of_node + repetition % of_node if repetition % 3 == 2 else 42,
+        repetitions=12,
+        nodes=10,
+    )
+    node, rank = sorted(stragglers(run, last_ranks(run)), key=lambda one: one.rank or 0)
+    assert (rank.rank, rank.last, rank.n) == (42, 8, 12)
+    assert (node.rank, node.node, node.last, node.n) == (None, "node 1", 4, 12)
+
+
+def test_beside_a_slow_rank_equal_nodes_are_not_named(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    for number in range(6):
+        run = of_many_ranks(
+            tmp_path / str(number),
+            lambda repetition: 42 if repetition % 2 else chance.randrange(MANY_RANKS),
+            repetitions=20,
+            nodes=10,
+        )
+        assert [one.rank for one in stragglers(run, last_ranks(run))] == [42]
+
+
 @pytest.mark.parametrize("nodes", [2, 4, 20])
 def test_equal_nodes_seldom_name_one(tmp_path: Path, nodes: int) -> None:
     chance = random.Random(nodes)

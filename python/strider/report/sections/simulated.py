@@ -9,6 +9,7 @@ from strider.statistics.trust import are_simulated
 _SENTENCES = (
     "The ranks of this run are simulated: no storage was accessed, and its rates are no measurements.",
     "In each case of several clients, one rank was made to take 1.5 times as long as the others.",
+    "In each case of three nodes or more, one node took 1.75 times as long in every third repetition.",
 )
 
 
