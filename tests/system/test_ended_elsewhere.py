@@ -1,12 +1,13 @@
 """Ranks whose run has been ended by its starter, who could not reach them, stop and write nothing more."""
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from harness import EngineJob, Json, case, plan, read_events, wait_for
+from harness import EngineJob, Json, case, kill, plan, read_events, wait_for
 from strider.engine import Engine
 from strider.launch import folder
 from strider.launch.tail import close_events
@@ -79,6 +80,19 @@ def test_ranks_without_the_folder_of_their_run_stop(engine: Engine, tmp_path: Pa
     assert done.returncode != 0
     (end,) = done.of("end")
     assert end["status"] == "interrupted"
+
+
+@pytest.mark.slow
+def test_a_rank_exits_if_the_others_do_not_answer(engine: Engine, tmp_path: Path) -> None:
+    with EngineJob(engine, ENDLESS, tmp_path) as job:
+        working(job)
+        (start,) = [event for event in read_events(job.events_file) if event["event"] == "run"]
+        pids = dict(process for node in start["nodes"] for process in node["processes"])
+        kill(pids[2], signal.SIGSTOP)
+        seal(job)
+        done = job.finish()
+    assert "not stopped after 20 s: this rank exits" in done.stderr
+    assert done.returncode != 0
 
 
 def test_a_run_that_its_starter_follows_goes_on(engine: Engine, tmp_path: Path) -> None:

@@ -98,7 +98,8 @@ bool is_size(const Parameter& parameter) { return parameter.kind == Kind::bytes 
 
 TEST(Totals, OfEachPatternAreRightOrRefusedForEverySize) {
   const std::map<std::string, std::vector<std::string>> variants{
-      {"random", {"", R"(, "replacement": true, "count": 5)"}}, {"sequential", {"", R"(, "overlap": true)"}}};
+      {"random", {"", R"(, "replacement": true, "count": 5)", R"(, "replacement": true)"}},
+      {"sequential", {"", R"(, "overlap": true)"}}};
   for (const PatternEntry* entry : all_patterns()) {
     if (entry->name == "list") continue;  // its numbers are those of a file
     const std::string name(entry->name);
@@ -123,6 +124,12 @@ TEST(Totals, ThatWrappedAroundAreRefused) {
   refused(case_text(clients, R"("name": "nested-strided", "transfer": 1048576, "levels": [[8589934592, 1048576]])"));
   refused(case_text(R"("clients": 8192, "sharing": "per-rank", "operations": ["read"])",
                     R"("name": "sequential", "size": 2251799813685248)"));
+  refused(case_text(R"("clients": 8, "sharing": "per-rank")",
+                    R"("name": "random", "replacement": true, "count": 1, "size": 4611686018427387904)"));
+  EXPECT_EQ(key_at_fault(case_text(R"("depth": 1024)",
+                                   R"("name": "segmented", "transfer": 18014398509481984, "block": 18014398509481984)",
+                                   R"("name": "mpiio")")),
+            "depth");
 }
 
 TEST(Totals, OfTreesAreRefusedToo) {
@@ -141,6 +148,9 @@ TEST(Totals, OfTreesAreRefusedToo) {
           EXPECT_LE(times(tree->directories(), test.clients), Wide{largest_total}) << text;
         }
       }
+  EXPECT_EQ(key_at_fault(tree_text(R"("clients": 16777216, "sharing": "per-rank")",
+                                   R"("items": 1, "depth": 25, "fanout": 2, "place": "leaves")")),
+            "depth");
   EXPECT_EQ(
       key_at_fault(tree_text(
           R"("clients": 1000, "operations": ["create", "mix"], "mix": {"stat": 1}, "mix_operations": 1000000000000000)")),

@@ -160,6 +160,24 @@ def test_a_job_of_four_nodes_with_eight_ranks_on_each_runs_32_ranks(
     assert "note" not in found.err
 
 
+def test_all_options_of_slurm_reach_the_script(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    given = {
+        "partition": "long",
+        "account": "lab",
+        "qos": "high",
+        "constraint": "ssd&ib",
+        "reservation": "maint",
+    }
+    file = tmp_path / "s.toml"
+    file.write_text(SUITE.format(target=tmp_path, keys="clients = 2"))
+    words = [word for name, value in given.items() for word in (f"--{name}", value)]
+    store = ["--store", str(tmp_path / "store")]
+    assert main(["submit", str(file), "--executor", "slurm", "--show", *words, *store]) == 0
+    found = capfd.readouterr().out
+    for name, value in given.items():
+        assert f'#SBATCH --{name}="{value}"\n' in found
+
+
 def reservation(
     engine: Engine, keys: str, nodes: int | None = None, per_node: int | None = None, executor: str = "slurm"
 ) -> Reservation:

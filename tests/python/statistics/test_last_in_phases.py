@@ -83,6 +83,15 @@ def test_a_rank_that_is_most_of_its_slow_node_is_named_instead(tmp_path: Path) -
     assert (found.rank, found.last) == (42, 15)
 
 
+def test_the_node_of_a_named_rank_is_not_named_beside_it(tmp_path: Path) -> None:
+    of_node = MANY_RANKS // 10
+    run = of_many_ranks(
+        tmp_path, lambda repetition: of_node + (repetition % 3 == 2), repetitions=12, nodes=10
+    )
+    (found,) = stragglers(run, last_ranks(run))
+    assert (found.rank, found.last) == (of_node, 8)
+
+
 def test_a_slow_rank_does_not_hide_a_slow_node(tmp_path: Path) -> None:
     of_node = MANY_RANKS // 10
     run = of_many_ranks(
