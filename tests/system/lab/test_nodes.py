@@ -13,7 +13,7 @@ import pytest
 
 from harness import Json, kill, read_events, strider_command, wait_for
 from labs import running, system_or_skip
-from mpi_runs import openmpi
+from mpi_runs import mpich, openmpi
 from strider.engine import Engine
 from strider.lab import Record, down, mounts, read
 from strider.lab.processes import in_networks
@@ -103,6 +103,28 @@ def test_processes_of_open_mpi_are_on_the_nodes(nodes: Record) -> None:
     words = [mpi.launcher, "--host", ",".join(f"{name}:1" for name in NAMES), "-n", "4", "hostname"]
     as_root = {name: value for name, value in mpi.environment.items() if name.startswith("OMPI_ALLOW")}
     assert sorted(call(nodes, *words, **as_root).split()) == NAMES
+
+
+def received_bytes(record: Record, node: str) -> int:
+    """Bytes that a node has received through its link."""
+    lines = call(record, "ssh", node, "cat /proc/net/dev").splitlines()
+    (counters,) = [line.split(":")[1] for line in lines if line.strip().startswith("eth0:")]
+    return int(counters.split()[0])
+
+
+def test_messages_pass_the_links_if_ucx_may_use_tcp_only(nodes: Record, target: Path) -> None:
+    mpi = mpich()
+    program = mpi.compile("messages.c", target)
+    before = [received_bytes(nodes, name) for name in NAMES]
+    words = [*nodes.enter, "env", "UCX_TLS=self,tcp", "timeout", str(LIMIT_S), mpi.launcher]
+    words += ["-hosts", ",".join(NAMES), "-n", str(len(NAMES)), str(program)]
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        process.terminate()  # MPI_Finalize may not return
+    assert line == "received\n"
+    received = [received_bytes(nodes, name) - old for name, old in zip(NAMES, before, strict=True)]
+    assert sum(each > 4 << 20 for each in received) == len(NAMES) - 1, received
 
 
 def test_striping_is_linear_until_the_link_of_the_client_is_full_and_the_knee_is_named(
