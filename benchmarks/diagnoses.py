@@ -268,10 +268,13 @@ def straggling(rng: Generator, n: int, slow: float, stalls: bool = False) -> boo
     return bool(found) if slow == 1.0 else any(place == 5 for place, _, _ in found)
 
 
-def often_last(rng: Generator, n: int, nodes: int, slow: float, stalls: bool = False) -> bool:
+def often_last(
+    rng: Generator, n: int, nodes: int, slow: float, stalls: bool = False, slow_rank: float = 1.0
+) -> bool:
     """Whether a rank or node is named by the last ranks alone; with a slow node, whether it is this one.
 
-    Nodes differ by 5 % in a repetition of two operations; stalls delay a node in one repetition of ten.
+    Nodes differ by 5 % in a repetition of two operations; stalls delay a node in one repetition of ten. With
+    a slow rank, whether anything but this rank is named.
     """
     ranks = NODE_RANKS * nodes
     phases: list[tuple[Any, LastRank]] = []
@@ -282,6 +285,7 @@ def often_last(rng: Generator, n: int, nodes: int, slow: float, stalls: bool = F
         of_node[1] *= slow
         for operation in ("write", "read"):
             times = np.array(lognormal(rng, ranks, CV_RANKS)) * np.repeat(of_node, NODE_RANKS)
+            times[5] *= slow_rank
             rank, (low, p05, p25, p50) = int(times.argmax()), np.quantile(times, (0, 0.05, 0.25, 0.5))
             end = SimpleNamespace(quantity="end_s", min=low, p05=p05, p25=p25, p50=p50)
             sample = SimpleNamespace(
@@ -306,6 +310,8 @@ def often_last(rng: Generator, n: int, nodes: int, slow: float, stalls: bool = F
                 )
             )
     named = last_in_phases.often_last(phases, cases=1, operations=2)
+    if slow_rank != 1.0:
+        return any(one.rank != 5 for one in named)
     return bool(named) if slow == 1.0 else any(one.rank is None and one.node == "1" for one in named)
 
 
@@ -391,10 +397,13 @@ SENTENCES: dict[str, Sentence] = {
         [
             lambda rng, n: often_last(rng, n, 4, 1.0),
             lambda rng, n: often_last(rng, n, 40, 1.0, True),
+            lambda rng, n: often_last(rng, n, 8, 1.0, slow_rank=1.3),
+            lambda rng, n: often_last(rng, n, 8, 1.0, True, slow_rank=1.4),
         ],
         lambda rng, n: often_last(rng, n, 8, 1.3),
         "a node 1.3 × slower, 8 nodes of 32 ranks, 2 operations, noise of the ranks 10 %, of the nodes 5 % "
-        "(also 4 and 40 nodes, and stalls of nodes, without a cause)",
+        "(also 4 and 40 nodes, stalls of nodes, and nodes beside a rank that is 1.3 or 1.4 × slower, "
+        "without a cause)",
     ),
     "uneven ranks": Sentence(
         [lambda rng, _: is_uneven(rng, 1.0)],

@@ -52,7 +52,7 @@ class SimulatedRanks {
   }
 
   double factor_of(std::uint32_t rank) const {
-    if (rank >= work_.slow_begin && rank < work_.slow_end) return slow_node_factor;
+    if (work_.slow_node && context_.nodes.of_rank[rank] == *work_.slow_node) return slow_node_factor;
     return rank == work_.straggler ? straggler_factor : 1;
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 
 #include "reports/phase.hpp"
 
@@ -7,12 +8,11 @@ namespace strider {
 
 /// How long a phase of simulated ranks takes, and what one of them does.
 struct SimulatedWork {
-  std::uint64_t number = 0;     ///< of the phase among those of the run
-  double begin_s = 0;           ///< since the start of the run
-  double duration_s = 0;        ///< of a rank that is as fast as the mean
-  std::uint32_t straggler = 0;  ///< the rank that takes `straggler_factor` times as long
-  /// The ranks that take `slow_node_factor` times as long, from the first one to before the end; none if equal.
-  std::uint32_t slow_begin = 0, slow_end = 0;
+  std::uint64_t number = 0;                ///< of the phase among those of the run
+  double begin_s = 0;                      ///< since the start of the run
+  double duration_s = 0;                   ///< of a rank that is as fast as the mean
+  std::uint32_t straggler = 0;             ///< the rank that takes `straggler_factor` times as long
+  std::optional<std::uint32_t> slow_node;  ///< its ranks take `slow_node_factor` times as long
 };
 constexpr double straggler_factor = 1.5;
 constexpr double slow_node_factor = 1.75;  ///< later than the straggler, at any noise

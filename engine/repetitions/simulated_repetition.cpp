@@ -79,18 +79,18 @@ class SimulatedRepetition {
     time_.now_s += slow_node_factor * (1 + simulated_spread) * duration_s + pause_s;
     // A single rank is no straggler: there is no other to wait for it.
     const std::uint32_t straggler = test_.clients > 1 ? test_.clients / 3 * 2 : test_.clients;
-    SimulatedWork work{.number = number, .begin_s = begin_s, .duration_s = duration_s, .straggler = straggler};
-    if (repetition_ % slow_node_period == slow_node_period - 1) plant_slow_node(work);
+    SimulatedWork work{
+        .number = number, .begin_s = begin_s, .duration_s = duration_s, .straggler = straggler, .slow_node = {}};
+    // Not in each repetition: events of many ranks name the last rank of a phase alone, and the straggler has to be it
+    // in most of them.
+    if (repetition_ % slow_node_period == slow_node_period - 1) work.slow_node = slow_node(straggler);
     return work;
   }
 
-  /// Not in each repetition: events of many ranks name the last rank of a phase alone, and the straggler has to be it
-  /// in most of them.
-  void plant_slow_node(SimulatedWork& work) const {
-    if (shares_.nodes < fewest_nodes) return;
-    const auto [first, end] = std::ranges::equal_range(context_.nodes.of_rank, (shares_.nodes - 1) / 3);
-    work.slow_begin = static_cast<std::uint32_t>(first - context_.nodes.of_rank.begin());
-    work.slow_end = static_cast<std::uint32_t>(end - context_.nodes.of_rank.begin());
+  std::optional<std::uint32_t> slow_node(std::uint32_t straggler) const {
+    if (shares_.nodes < fewest_nodes) return std::nullopt;
+    const std::uint32_t third = (shares_.nodes - 1) / 3;
+    return context_.nodes.of_rank[straggler] == third ? third + 1 : third;
   }
 
   RunContext& context_;

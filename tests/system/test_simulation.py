@@ -120,6 +120,19 @@ def test_two_nodes_have_no_slow_one(tmp_path: Path) -> None:
     assert {last_rank(sample) for sample in events_of(directory, "sample")} == {42}
 
 
+def test_the_slow_node_has_its_ranks_wherever_they_are(tmp_path: Path) -> None:
+    """Ranks that are spread over three nodes take turns: node 0 has ranks 0, 3, 6 and 9."""
+    suite = write_suite(tmp_path, 3)
+    text = suite.read_text().split('[[case]]\ninterface = "posix"\ntree')[0]
+    text = text.replace("[suite]", "[suite]\nranks_per_node = 4")
+    suite.write_text(text + 'placement = "spread"\n')
+    done = strider("run", suite, "--simulate", 12, "--store", tmp_path / "store")
+    assert done.returncode == 0, done.stderr
+    (directory,) = (tmp_path / "store").iterdir()
+    for event in events_of(directory, "sample"):
+        assert (last_rank(event) in {0, 3, 6, 9}) == (event["repetition"] == 2)
+
+
 def test_everything_says_that_it_is_simulated(thousand: tuple[Path, str]) -> None:
     directory, printed = thousand
     assert "no measurements" in printed
