@@ -40,7 +40,7 @@ ByteRun Task::hull() const {
 
 bool Task::ascends() const {
   const FlatType& type = view->filetype();
-  return type.size == 0 || type.runs.back().end() <= type.extent + type.runs.front().offset;
+  return type.size == 0 || !type.is_interleaved();
 }
 
 std::int64_t Task::runs() const {
@@ -86,6 +86,12 @@ Task check(OpenFile& file, const Ask& ask, Participation participation) {
   return task;
 }
 
+void require_place(const Task& task) {
+  if (task.view->has_place_for(task.position, task.bytes)) return;
+  throw Failure(MPI_ERR_ARG, "the access ends beyond the largest file: " + std::to_string(task.bytes) +
+                                 " bytes at offset " + std::to_string(task.position) + " of the view");
+}
+
 void place(OpenFile& file, const Ask& ask, Task& task) {
   if (ask.pointer == Pointer::given) {
     task.position = ask.offset;
@@ -94,8 +100,11 @@ void place(OpenFile& file, const Ask& ask, Task& task) {
   } else {
     const std::scoped_lock lock(file.mutex);
     task.position = file.position;
-    file.position += task.etypes;
+    require_place(task);
+    if (__builtin_add_overflow(file.position, task.etypes, &file.position))
+      throw Failure(MPI_ERR_ARG, file.name + ": the file pointer would lie beyond the largest file");
   }
+  require_place(task);
 }
 
 Transfer::Transfer(std::shared_ptr<OpenFile> file, Task task)
@@ -188,6 +197,8 @@ Outcome move_locked(const std::shared_ptr<OpenFile>& file, const Task& task, std
 
 Outcome move(const std::shared_ptr<OpenFile>& file, const Task& task, std::int64_t& moved) {
   if (task.bytes == 0) return {};
+  // The shared pointer of a collective call is known only then.
+  if (Outcome placed = outcome_of([&] { require_place(task); }); placed.failed()) return placed;
   if (task.values) return move_converted(file, task, moved);
   if (file->is_atomic()) return move_locked(file, task, moved);
   Transfer transfer(file, task);

@@ -63,6 +63,8 @@ struct Task {
 
 /// A task without a position: `place` gives it one. Failure for arguments that cannot be.
 Task check(OpenFile& file, const Ask& ask, Participation participation);
+/// Failure unless the largest file has a place for what is asked for.
+void require_place(const Task& task);
 /// Sets the position by the call or the individual file pointer, which moves behind what is asked for; by the shared
 /// one of a call of this rank alone.
 void place(OpenFile& file, const Ask& ask, Task& task);

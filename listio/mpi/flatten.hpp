@@ -28,6 +28,8 @@ struct FlatType {
 
   /// Whether elements that follow each other touch, so that any number of them is one run.
   bool is_dense() const { return runs.size() == 1 && runs.front().length == extent; }
+  /// Whether elements that follow each other may have bytes among those of each other; only of types with data.
+  bool is_interleaved() const { return runs.back().end() > extent + runs.front().offset; }
   /// Whether all offsets are 0 or more and never decrease: MPI's condition for a file type.
   bool is_ascending() const;
   /// Whether some byte is there twice, in one element or in neighbours: not allowed where data is written to. Only of

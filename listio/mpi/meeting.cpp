@@ -21,19 +21,20 @@ bool may_aggregate(OpenFile& file, Direction direction) {
          !file.is_external32();
 }
 
-std::array<std::int64_t, At::end> words_of(OpenFile& file, const Ask& ask, const Meeting& meeting) {
+std::int64_t position_of(OpenFile& file, const Ask& ask) {
+  if (ask.pointer == Pointer::given) return ask.offset;
+  const std::scoped_lock lock(file.mutex);
+  return file.position;
+}
+
+std::array<std::int64_t, At::end> words_of(const Ask& ask, const Meeting& meeting) {
   std::array<std::int64_t, At::end> mine{};
   mine[At::error_class] = meeting.outcome.error_class;
   mine[At::ascends] = 1;
   if (meeting.outcome.failed()) return mine;
-  Task task = meeting.task;
+  const Task& task = meeting.task;
   mine[At::etypes] = task.etypes;
   if (ask.pointer == Pointer::shared) return mine;
-  if (ask.pointer == Pointer::given) task.position = ask.offset;
-  else {
-    const std::scoped_lock lock(file.mutex);
-    task.position = file.position;
-  }
   const ByteRun hull = task.hull();
   mine[At::low] = static_cast<std::int64_t>(hull.offset);
   mine[At::high] = static_cast<std::int64_t>(hull.end());
@@ -82,7 +83,12 @@ void conclude(OpenFile& file, const Ask& ask, const std::vector<std::int64_t>& a
 
 Meeting meet(OpenFile& file, const Ask& ask, Agreement agreement) {
   Meeting meeting;
-  meeting.outcome = outcome_of([&] { meeting.task = check(file, ask, Participation::collective); });
+  meeting.outcome = outcome_of([&] {
+    meeting.task = check(file, ask, Participation::collective);
+    if (ask.pointer == Pointer::shared) return;
+    meeting.task.position = position_of(file, ask);
+    require_place(meeting.task);
+  });
   meeting.has_met =
       agreement == Agreement::wanted || ask.pointer == Pointer::shared || may_aggregate(file, ask.direction);
   if (!meeting.has_met) {
@@ -90,7 +96,7 @@ Meeting meet(OpenFile& file, const Ask& ask, Agreement agreement) {
     return meeting;
   }
   try {
-    conclude(file, ask, file.ranks->gather(words_of(file, ask, meeting)), meeting);
+    conclude(file, ask, file.ranks->gather(words_of(ask, meeting)), meeting);
   } catch (const Failure& failure) {
     meeting.outcome.add({failure.error_class(), failure.what()});
   }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+
+#include "listio/mpi/errors.hpp"
 
 namespace strider::listio::mpi {
 namespace {
@@ -27,8 +30,11 @@ std::int64_t bytes_of_copies_below(const FlatType& type, std::int64_t end) {
   // The first `whole` copies end at or before `end`. Copies may be interleaved: data may span more than an extent.
   const std::int64_t whole = std::max<std::int64_t>(0, (end - type.runs.back().end()) / type.extent);
   std::int64_t bytes = whole * type.size;
-  for (std::int64_t start = whole * type.extent; start + type.runs.front().offset < end; start += type.extent)
+  const std::int64_t last = end - type.runs.front().offset;
+  for (std::int64_t start = whole * type.extent; start < last; start += type.extent) {
     bytes += bytes_below(type, end - start);
+    if (type.extent >= last - start) break;
+  }
   return bytes;
 }
 
@@ -43,15 +49,30 @@ View::View() : filetype_(one_byte()) {}
 View::View(std::int64_t displacement, std::int64_t etype_bytes, std::shared_ptr<const FlatType> filetype)
     : displacement_(displacement), etype_bytes_(etype_bytes), filetype_(std::move(filetype)) {}
 
+bool View::has_place_for(std::int64_t etypes, std::int64_t bytes) const {
+  const FlatType& type = *filetype_;
+  if (bytes == 0 || type.size == 0) return true;
+  std::int64_t first = 0, last = 0, copy = 0, end = 0;
+  if (etypes < 0 || __builtin_mul_overflow(etypes, etype_bytes_, &first) ||
+      __builtin_add_overflow(first, bytes - 1, &last) || __builtin_mul_overflow(last / type.size, type.extent, &copy))
+    return false;
+  // Where copies are interleaved, data before the last byte may lie behind it.
+  const std::int64_t in_copy =
+      type.is_interleaved() ? type.runs.back().end() : Cursor(type, 0, last % type.size).address() + 1;
+  return !__builtin_add_overflow(displacement_, copy, &end) && !__builtin_add_overflow(end, in_copy, &end);
+}
+
 std::int64_t View::byte_offset(std::int64_t etypes) const {
   if (filetype_->size == 0) return displacement_;
+  if (!has_place_for(etypes, 1))
+    throw Failure(MPI_ERR_ARG, "the offset lies beyond the largest file: " + std::to_string(etypes));
   return Cursor(*filetype_, displacement_, etypes * etype_bytes_).address();
 }
 
 std::int64_t View::etypes_at_or_after(std::int64_t byte) const {
   if (etype_bytes_ == 0 || filetype_->size == 0 || byte <= displacement_) return 0;
   const std::int64_t data = bytes_of_copies_below(*filetype_, byte - displacement_);
-  return (data + etype_bytes_ - 1) / etype_bytes_;
+  return data / etype_bytes_ + (data % etype_bytes_ == 0 ? 0 : 1);
 }
 
 Cursor::Cursor(const FlatType& type, std::int64_t base, std::int64_t position)

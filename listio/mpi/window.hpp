@@ -23,7 +23,10 @@ class View {
   std::int64_t etype_bytes() const { return etype_bytes_; }
   const FlatType& filetype() const { return *filetype_; }
 
+  /// Whether `bytes` of data from position `etypes` on lie in the largest file that there may be.
+  bool has_place_for(std::int64_t etypes, std::int64_t bytes) const;
   /// The byte of the file where the data of position `etypes` begins. Without data in the file type: the displacement.
+  /// Failure where no file has that byte.
   std::int64_t byte_offset(std::int64_t etypes) const;
   /// The first position whose data is not before `byte` of the file, such as the size of the file for MPI_SEEK_END.
   std::int64_t etypes_at_or_after(std::int64_t byte) const;

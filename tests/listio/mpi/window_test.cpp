@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <random>
 #include <utility>
 #include <vector>
+
+#include "listio/mpi/errors.hpp"
 
 namespace strider::listio::mpi {
 namespace {
@@ -106,6 +109,33 @@ TEST(View, TheEndOfAFileIsTheFirstPositionThatItDoesNotReach) {
   EXPECT_EQ(view.etypes_at_or_after(113), 2);
   EXPECT_EQ(view.etypes_at_or_after(124), 3);
   EXPECT_EQ(view.etypes_at_or_after(100 + 24'000'000'000), 3'000'000'000);
+}
+
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+
+TEST(View, OnlyTheLargestFileLimitsPositions) {
+  const View plain, by_words(0, 8, shared(flat_of({{0, 8}}, 8)));
+  EXPECT_TRUE(plain.has_place_for(largest - 1, 1));
+  EXPECT_FALSE(plain.has_place_for(largest, 1));
+  EXPECT_TRUE(plain.has_place_for(largest - 10, 10));
+  EXPECT_FALSE(plain.has_place_for(largest - 10, 11));
+  EXPECT_TRUE(by_words.has_place_for(largest / 8 - 1, 8));
+  EXPECT_FALSE(by_words.has_place_for(largest / 8, 8));
+  EXPECT_FALSE(by_words.has_place_for(largest, 8)) << "8 * 8 is no offset";
+  EXPECT_FALSE(plain.has_place_for(-1, 1));
+}
+
+TEST(View, NoMultipleOfAnExtentIsAnotherPlace) {
+  const View wide(5, 1, shared(flat_of({{0, 2}}, std::int64_t{1} << 62)));
+  EXPECT_TRUE(wide.has_place_for(0, 4));
+  EXPECT_FALSE(wide.has_place_for(0, 5)) << "the third copy lies behind the largest file";
+  EXPECT_FALSE(wide.has_place_for(8, 1)) << "4 * 2^62 is 0 in 64 bits";
+  EXPECT_EQ(wide.byte_offset(3), (std::int64_t{1} << 62) + 6);
+  EXPECT_THROW(wide.byte_offset(8), Failure);
+  EXPECT_EQ(wide.etypes_at_or_after(largest), 4);
+  const View interleaved(0, 1, shared(flat_of({{0, 1}, {largest - 9, 1}}, 4)));
+  EXPECT_TRUE(interleaved.has_place_for(0, 4));
+  EXPECT_FALSE(interleaved.has_place_for(6, 1)) << "data before it lies behind it";
 }
 
 TEST(View, AFileTypeWithoutDataHasNoPositions) {
