@@ -19,13 +19,15 @@ import math
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from strider.store.values import Count, Real, Unsigned
+from strider.store.values import Amount, Count, Number, Pair, Real, Signed, Unsigned
 
 
 class Record(BaseModel):
-    """Base of everything read from a run directory: immutable, tolerant of additions."""
+    """Base of everything read from a run directory: immutable, strict, tolerant of additions."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", populate_by_name=True, strict=True, allow_inf_nan=False
+    )
 
 
 class CounterGroup(Record):
@@ -37,13 +39,13 @@ class CounterGroup(Record):
 '''
 PYTHON_TYPES = {
     "flag": "bool",
-    "integer": "int",
+    "integer": "Number",
     "count": "Count",
     "real": "Unsigned",
     "text": "str",
     "texts by name": "dict[str, str]",
     "counter groups": "list[CounterGroup]",
-    "count pair": "tuple[int, int]",
+    "count pair": "Pair",
 }
 PYTHON_NAMES = {"class": "cause"}
 """Fields whose names are words of Python."""
@@ -75,13 +77,13 @@ def python_type(field: FieldSchema) -> str:
     kind, _, _ = field.type.partition(" list")
     plain = f"{field.record}" if kind == "record" else PYTHON_TYPES[kind]
     if field.signed:
-        plain = {"Count": "int", "Unsigned": "Real"}.get(plain, plain)
+        plain = {"Count": "Signed", "Unsigned": "Real"}.get(plain, plain)
     if field.type.endswith(" list"):
         plain = f"list[{plain}]"
     # What is null where there is no value is None; a real number that could not be computed is NaN.
     missing = field.may_be_absent and field.absent is None and plain not in ("Real", "Unsigned")
     if field.nullable or missing:
-        plain = {"Real": "float", "Unsigned": "float"}.get(plain, plain)
+        plain = {"Real": "float", "Unsigned": "Amount"}.get(plain, plain)
         return f"{plain} | None"
     return plain
 

@@ -135,7 +135,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "listio": {"suite"},
     "datasets": {"suite"},
     "kept": {"datasets", "suite"},
-    "launch": {"datasets", "kept", "listing", "listio", "suite"},
+    "launch": {"datasets", "kept", "listing", "listio", "store", "suite"},
     "doctor": {"launch", "listio"},
     "jobs": {"launch", "store", "suite"},
     "importers": {"datasets", "kept", "store", "suite"},

@@ -39,6 +39,10 @@ class StriderError(Exception):
         self.exit_code = exit_code
 
 
+class DamagedRunError(StriderError):
+    """A file of a run directory holds what it cannot hold; the message names file, place and field."""
+
+
 def in_words(error: BaseException) -> str:
     """Formats an exception in one line, with the address space limit if one is set."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

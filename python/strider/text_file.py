@@ -38,6 +38,13 @@ def read_text(file: Path) -> str:
         raise StriderError(f"{file}: {error.strerror}") from error
 
 
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
+
+
 def json_of(text: str | bytes) -> Any:  # noqa: ANN401 - as of the standard library
     """Returns the value of a JSON text that another user may have written.
 
@@ -45,7 +52,7 @@ def json_of(text: str | bytes) -> Any:  # noqa: ANN401 - as of the standard libr
         ValueError: It is not JSON, or nested too deeply.
     """
     try:
-        return json.loads(text)
+        return _DECODER.decode(text.decode("utf-8-sig") if isinstance(text, bytes) else text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

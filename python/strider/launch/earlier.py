@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from strider.errors import StriderError
+from strider.store.checked_events import Event, checked
 from strider.text_file import json_of, open_unfollowed, sync_directory
 
 ASIDE = "set-aside.jsonl"
@@ -21,7 +21,6 @@ ASIDE = "set-aside.jsonl"
 _OF_RUNS = frozenset({"run", "ceilings", "cut"})
 """Events of a whole start, which stay."""
 
-Event = dict[str, Any]
 _IGNORED: Event = {"event": "ignored"}
 _Repetition = tuple[int | None, int | None]
 """Numbers of a case and of its repetition."""
@@ -198,12 +197,13 @@ def _lines(path: Path) -> Iterator[tuple[bytes, Event | None]]:
         return
     with path.open("rb") as file:
         is_torn = is_over = False
-        for line in file:
+        for number, line in enumerate(file, start=1):
             event = None if is_torn else _parse(line)
             is_torn = event is None
             if event is not None and is_over and event["event"] not in ("run", "cut"):
                 event = _IGNORED
             elif event is not None:
+                checked(path, number, event)
                 is_over = event["event"] == "end"
             yield line, event
 

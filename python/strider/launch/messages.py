@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Mapping
 
 from strider.engine import Json
-from strider.launch.tail import Event
+from strider.store.checked_events import Event
 from strider.units import format_bytes
 
 

@@ -17,10 +17,11 @@ from typing import Any
 from strider.engine import Engine, Json, to_json
 from strider.errors import ExitCode, StriderError
 from strider.launch import folder, leftovers, rundir
-from strider.launch.earlier import Earlier, Event, repair
+from strider.launch.earlier import Earlier, repair
 from strider.launch.folder import Marker
 from strider.launch.observers import free_name
 from strider.launch.rundir import RunDirectory
+from strider.store.checked_events import Event
 from strider.suite import Changes, CheckedPlan, Plan, Suite
 from strider.suite.document import parse
 from strider.text_file import MOST_DOCUMENT_BYTES, json_of, read_regular, write_whole

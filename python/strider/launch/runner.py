@@ -38,11 +38,12 @@ from strider.launch.resume import Resumption, remove_earlier_folder
 from strider.launch.rundir import RunDirectory
 from strider.launch.sameness import facts
 from strider.launch.state import RunState
-from strider.launch.tail import Event, Tail, close_events
+from strider.launch.tail import Tail, close_events
 from strider.launch.target import open_target
 from strider.launch.temporary import remove_abandoned
 from strider.launch.watching import Watching
 from strider.listio import reaches_into_servers, require_answers, temporary_volume
+from strider.store.checked_events import Event
 from strider.suite import CheckedPlan, Plan, turns
 from strider.suite.estimate import planned_phases
 

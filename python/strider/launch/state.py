@@ -5,10 +5,8 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from strider.errors import DAMAGE, StriderError
-from strider.launch.tail import Event
 from strider.launch.watching import CeilingScope
-from strider.text import shortened
+from strider.store.checked_events import Event
 from strider.units import MIB
 
 RECENT = 8
@@ -110,17 +108,7 @@ class RunState:
     _before: float = 0.0
 
     def add(self, event: Event) -> None:
-        """Updates the state with an event.
-
-        Raises:
-            StriderError: It lacks a value, or has one of another type: the file is damaged.
-        """
-        try:
-            self._add(event)
-        except DAMAGE as error:
-            raise StriderError(f"the run's events are damaged: {shortened(str(error))}") from error
-
-    def _add(self, event: Event) -> None:
+        """Updates the state with an event, which `Tail` has checked."""
         self.last_event = time.monotonic()
         if event["event"] != "progress" or not self._is_as_before(event):
             self.last_progress = self.last_event
@@ -164,8 +152,8 @@ class RunState:
         if deadline_s and elapsed_s:
             # What the deadline leaves time for, if the phase goes on like this.
             grows = max(1.0, deadline_s / elapsed_s)
-            bytes_total = min(bytes_total, int(bytes_done * grows))
-            requests_total = min(requests_total, int(requests_done * grows))
+            bytes_total = int(min(bytes_total, bytes_done * grows))
+            requests_total = int(min(requests_total, requests_done * grows))
         self.planned_phases = event["planned_phases"]
         self.current = CurrentPhase(
             case=event["case"],

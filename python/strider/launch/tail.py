@@ -5,11 +5,9 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from strider.engine import Json
-from strider.errors import StriderError
+from strider.errors import DamagedRunError
+from strider.store.checked_events import Event, checked
 from strider.text_file import json_of, open_regular, open_unfollowed
-
-Event = dict[str, Json]
 
 _MOST_BYTES = 1 << 26
 """Read at a time; a longer line is damage."""
@@ -26,9 +24,15 @@ class Tail:
     path: Path
     _offset: int = 0
     _torn: bytes = field(default=b"")
+    _lines: int = 0
 
     def new_events(self) -> list[Event]:
-        """Returns the events of complete new lines; keeps an incomplete line for the next call."""
+        """Returns the events of complete new lines; keeps an incomplete line for the next call.
+
+        Raises:
+            DamagedRunError: A line holds no event, or one with a value that it cannot have.
+            OSError: The file cannot be read.
+        """
         events: list[Event] = []
         try:
             with open_regular(self.path) as file:
@@ -45,11 +49,21 @@ class Tail:
     def _events_of(self, added: bytes) -> list[Event]:
         *lines, self._torn = (self._torn + added).split(b"\n")
         if len(self._torn) > _MOST_BYTES:
-            raise StriderError(f"{self.path} holds a line of more than {_MOST_BYTES} bytes: it is damaged")
+            raise DamagedRunError(f"{self.path} holds a line of more than {_MOST_BYTES} bytes: it is damaged")
+        return [event for line in lines if (event := self._event_of(line)) is not None]
+
+    def _event_of(self, line: bytes) -> Event | None:
+        self._lines += 1
+        if not line.strip():
+            return None
         try:
-            return [json_of(line) for line in lines if line.strip()]
+            event: Event = json_of(line)
         except ValueError as error:
-            raise StriderError(f"{self.path} holds a line that is no event: {error}") from error
+            raise DamagedRunError(
+                f"{self.path} line {self._lines} is not an event ({error}): the file is damaged"
+            ) from error
+        checked(self.path, self._lines, event)
+        return event
 
 
 def close_events(path: Path, end: Event) -> None:

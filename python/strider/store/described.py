@@ -6,12 +6,49 @@ know are read as they are, like all additions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 1 << 64
+
+
+def _is_number(value: object) -> bool:
+    return type(value) in (int, float) and 0 <= value < 1e18  # type: ignore[operator]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_list(value: object, fits: Callable[[object], bool]) -> bool:
+    return isinstance(value, list) and all(map(fits, value))
+
+
+def _is_map(value: object, fits: Callable[[object], bool]) -> bool:
+    return isinstance(value, dict) and all(map(fits, value.values()))
+
+
+_FITS: Mapping[str, Callable[[object], bool]] = {
+    **dict.fromkeys(("bytes", "count", "port"), _is_count),
+    **dict.fromkeys(("choice", "text", "file", "config", "directory", "path", "host", "url"), _is_text),
+    **dict.fromkeys(("volume", "pool", "user"), _is_text),
+    "seconds": _is_number,
+    "flag": lambda value: type(value) is bool,
+    "operations": lambda value: _is_list(value, _is_text),
+    "repetitions": lambda value: _is_count(value) or _is_map(value, _is_number),
+    "map": lambda value: _is_map(value, _is_text),
+    "sharing": lambda value: _is_text(value) or _is_count(value),
+    "numbers": lambda value: _is_list(value, _is_count),
+    "weights": lambda value: _is_map(value, _is_number),
+    "levels": lambda value: _is_list(value, lambda level: _is_list(level, _is_count)),
+}
+"""What the values of a kind are (docs/formats.md, section 1)."""
 
 
 class Parameter(BaseModel):
@@ -22,6 +59,11 @@ class Parameter(BaseModel):
     name: str
     kind: str
     default: Any = None
+
+    def takes(self, value: object) -> bool:
+        """Whether a plan may have the value; any for a kind that this Strider does not know."""
+        fits = _FITS.get(self.kind)
+        return value is None or fits is None or fits(value)
 
 
 class _Owner(BaseModel):

@@ -6,9 +6,12 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from strider.errors import StriderError
+from pydantic import BaseModel
+
+from strider.errors import DamagedRunError, StriderError
+from strider.store.checked_events import Event, checked
 from strider.text import printable_json
 from strider.text_file import json_of, open_regular
 
@@ -20,9 +23,6 @@ _MOST_LINE_BYTES = 1 << 28
 #: What the engine calls the check of whole files at the end of a repetition.
 FILE_CHECK = "check"
 
-Event = dict[str, Any]
-
-
 _OF_STARTS = ("run", "cut", "end")
 """Kinds of events with which a start of a run begins and ends."""
 
@@ -30,7 +30,14 @@ _OF_STARTS = ("run", "cut", "end")
 def read_events(
     path: Path, without: Sequence[str] = (), ignored: Callable[[int], None] | None = None
 ) -> Iterator[Event]:
-    """Yields the events of a file in order, up to its last whole line.
+    """Yields the events of a file; see `typed_events`."""
+    return (event for event, _ in typed_events(path, without, ignored))
+
+
+def typed_events(
+    path: Path, without: Sequence[str] = (), ignored: Callable[[int], None] | None = None
+) -> Iterator[tuple[Event, BaseModel | None]]:
+    """Yields the events of a file in order, up to its last whole line, each also as its type.
 
     A torn line is skipped where it is the last one or where the launcher sealed the file behind it: both are
     what a killed engine leaves. Anywhere else it means a damaged file.
@@ -45,7 +52,7 @@ def read_events(
         ignored: Called at the end with the number of lines behind an `end`; not called where there are none.
 
     Raises:
-        StriderError: The file is damaged, or of a version that this Strider does not know.
+        StriderError: It is of a version that this Strider does not know; `DamagedRunError` if damaged.
     """
     torn_line = after_end = 0
     is_over = False
@@ -69,7 +76,7 @@ def read_events(
             if event.get("event") == "run":
                 require_version(path, "event stream", event.get("version"), EVENTS_VERSION)
             is_over = event["event"] == "end"
-            yield event
+            yield event, checked(path, number, event)
     if after_end and ignored:
         ignored(after_end)
 
@@ -98,7 +105,9 @@ def _opened(path: Path) -> BinaryIO:
     try:
         return open_regular(path)
     except OSError as error:
-        raise StriderError(f"cannot read {path}: {error.strerror}: the run directory is damaged") from error
+        raise DamagedRunError(
+            f"cannot read {path}: {error.strerror}: the run directory is damaged"
+        ) from error
 
 
 def require_version(path: Path, what: str, found: object, known: int) -> None:
@@ -146,7 +155,7 @@ def _parse(line: bytes) -> Event | None:
     return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None
 
 
-def _damaged(path: Path, line: int) -> StriderError:
-    return StriderError(
+def _damaged(path: Path, line: int) -> DamagedRunError:
+    return DamagedRunError(
         f"{path} line {line} is not an event, but events follow it: the file was damaged after the run"
     )

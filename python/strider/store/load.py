@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from strider.errors import StriderError
+from strider.errors import DamagedRunError, StriderError
 from strider.store.case import Case
-from strider.store.described import Description, older_description
-from strider.store.events import FILE_CHECK, read_events, read_last_event, require_version
+from strider.store.checked_events import EVENT_TYPES, checked, invalid
+from strider.store.described import Description, Parameter, by_name, older_description
+from strider.store.events import FILE_CHECK, read_events, read_last_event, require_version, typed_events
 from strider.store.model import (
     CeilingReport,
-    ClockRow,
     Cut,
-    DataSetEvent,
     End,
     ErrorRow,
-    NodeCounters,
     Plan,
-    RankRow,
-    RequestValues,
     Run,
     RunInfo,
     Sample,
     Start,
-    Timeline,
 )
 from strider.text import printable_json
 from strider.text_file import MOST_DOCUMENT_BYTES, json_of, read_regular
@@ -39,21 +34,6 @@ DESCRIPTION_VERSION = 1
 
 #: What a case has from the engine's check.
 _CHECKED = ("request_bytes", "own_client")
-_EVENT_TYPES: dict[str, type[BaseModel]] = {
-    "run": Start,
-    "sample": Sample,
-    "rank": RankRow,
-    "clock": ClockRow,
-    "counters": NodeCounters,
-    "ceilings": CeilingReport,
-    "timeline": Timeline,
-    "values": RequestValues,
-    "error": ErrorRow,
-    "data_set": DataSetEvent,
-    "cut": Cut,
-    "end": End,
-}
-
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -68,6 +48,8 @@ def load(run_dir: Path) -> Run:
         StriderError: It is no run directory, is damaged, or has a version that this Strider does not know.
     """
     info, plan = load_info(run_dir), load_plan(run_dir)
+    description = load_description(run_dir)
+    _require_values(run_dir / "plan.json", plan.cases, description)
     ignored: list[int] = []
     kinds = (Start, Sample, CeilingReport, ErrorRow, Cut, End)
     events = _read_typed_events(run_dir / "events.jsonl", kinds, ignored.append)
@@ -78,7 +60,7 @@ def load(run_dir: Path) -> Run:
         plan=plan,
         start=next((event for event in events if isinstance(event, Start)), None),
         starts=[event for event in events if isinstance(event, Start)],
-        cases=described_cases(plan, info, load_description(run_dir)),
+        cases=described_cases(plan, info, description),
         samples=_judged(_samples(events), errors),
         errors=errors,
         ceilings=_ceilings(events),
@@ -110,6 +92,31 @@ def _with_start(events: Sequence[BaseModel], kind: type[_Model]) -> Iterator[tup
         starts += isinstance(event, Start)
         if isinstance(event, kind):
             yield max(1, starts), event
+
+
+def _require_values(path: Path, cases: Sequence[Case], description: Description) -> None:
+    """Refuses parameters with values that their kind does not have."""
+    known: dict[tuple[str, str], Mapping[str, Parameter]] = {
+        ("tree", ""): by_name(description.tree_case),
+        ("case", ""): by_name(description.case),
+    }
+    for case in cases:
+        shapes: Literal["trees", "patterns"] = "trees" if case.is_metadata else "patterns"
+        interface, shape = ("interfaces", case.interface_name), (shapes, case.shape_name)
+        if interface not in known:
+            known[interface] = description.of("interfaces", case.interface_name)
+        if shape not in known:
+            known[shape] = description.of(shapes, case.shape_name)
+        common = ("tree" if case.is_metadata else "case", "")
+        parts = (interface, case.interface), (shape, case.shape), (common, case.model_extra or {})
+        for owner, values in parts:
+            for name, value in values.items():
+                parameter = known[owner].get(name)
+                if parameter is not None and not parameter.takes(value):
+                    what = (
+                        f"case {case.number} with an invalid {name}: it is no value of kind {parameter.kind}"
+                    )
+                    raise DamagedRunError(f"{path}: {what}: the file is damaged")
 
 
 def described_cases(plan: Plan, info: RunInfo, description: Description) -> dict[int, Case]:
@@ -191,7 +198,8 @@ def load_end(run_dir: Path) -> End | None:
     """
     events = run_dir / "events.jsonl"
     last = read_last_event(events)
-    return _validate(events, End, last) if last is not None and last["event"] == "end" else None
+    end = None if last is None else checked(events, None, last)
+    return end if isinstance(end, End) else None
 
 
 def load_events(run_dir: Path, model: type[_Model]) -> list[_Model]:
@@ -243,19 +251,15 @@ def _read_typed_events(
     """The events of the wanted types; others, also those of a later Strider, are passed over."""
     if not path.exists():
         return []
-    kinds = {kind: model for kind, model in _EVENT_TYPES.items() if model in wanted}
-    unwanted = ("case", "progress", *(kind for kind in _EVENT_TYPES if kind not in kinds and kind != "run"))
-    return [
-        _validate(path, kinds[event["event"]], event)
-        for event in read_events(path, unwanted, ignored)
-        if event["event"] in kinds
-    ]
+    unwanted = [kind for kind, model in EVENT_TYPES.items() if model not in wanted]
+    kinds = tuple(wanted)
+    return [event for _, event in typed_events(path, unwanted, ignored) if isinstance(event, kinds)]
 
 
 def _read_document(path: Path, format_name: str, version: int, model: type[_Model]) -> _Model:
     document = read_json(path)
     if document.get("format") != format_name:
-        raise StriderError(
+        raise DamagedRunError(
             f'{path}: not a Strider document ("format" should be "{format_name}"): '
             "the run directory is damaged"
         )
@@ -275,7 +279,7 @@ def read_json(path: Path) -> dict[str, Any]:
         remedy = "name a run directory, or a run of the store (strider list shows them)"
         raise StriderError(f"{path.parent} is not a run directory: it has no {path.name}: {remedy}") from None
     except OSError as error:
-        raise StriderError(f"cannot read {path}: {error.strerror}") from error
+        raise DamagedRunError(f"cannot read {path}: {error.strerror}") from error
     return parse_json(path, content, printable_json)
 
 
@@ -293,9 +297,9 @@ def parse_json(path: Path, content: bytes, edit: Callable[[str], str] = str) -> 
     try:
         document = json_of(edit(content.decode("utf-8")))
     except ValueError as error:
-        raise StriderError(f"{path} is not valid JSON ({error}): the run directory is damaged") from error
+        raise DamagedRunError(f"{path} is not valid JSON ({error}): the run directory is damaged") from error
     if not isinstance(document, dict):
-        raise StriderError(f"{path} does not hold a JSON object: the run directory is damaged")
+        raise DamagedRunError(f"{path} does not hold a JSON object: the run directory is damaged")
     return document
 
 
@@ -303,9 +307,4 @@ def _validate(path: Path, model: type[_Model], document: dict[str, Any]) -> _Mod
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        kind = document.get("event", "document")
-        raise StriderError(
-            f"{path}: {kind} with an invalid {place}: {first['msg']}: the file is damaged"
-        ) from error
+        raise invalid(f"{path}: document", error) from error

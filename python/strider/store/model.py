@@ -37,11 +37,12 @@ from strider.store.records import (
     Timeline,
     Verify,
 )
-from strider.store.values import Real, Unsigned
+from strider.store.values import Count, Number, Pair, Real, Unsigned, Word
 
 __all__ = [
     "Arrivals",
     "CachePreparation",
+    "CaseStart",
     "Ceiling",
     "CeilingReport",
     "ClockRow",
@@ -57,10 +58,12 @@ __all__ = [
     "NodeCounters",
     "Part",
     "Plan",
+    "Progress",
     "RankDistribution",
     "RankRates",
     "RankRow",
     "Record",
+    "RepetitionEnd",
     "RequestValues",
     "Run",
     "RunInfo",
@@ -83,12 +86,12 @@ class Plan(Record):
 
     suite: SuiteInfo
     target: str
-    ranks: int
-    ranks_per_node: int = 0
-    seed: int = 0
-    scale_down: int = 1
+    ranks: Number
+    ranks_per_node: Number = 0
+    seed: Word = 0
+    scale_down: Count = 1
     interleave: str = "random"
-    time_limit_s: float = 0.0
+    time_limit_s: Unsigned = 0.0
     cases: list[Case]
 
 
@@ -96,17 +99,17 @@ class WorkOfPhase(Record):
     """The work of a phase without an end by time."""
 
     operation: str
-    bytes: int
-    requests: int
-    ranks: int
+    bytes: Count
+    requests: Count
+    ranks: Number
 
 
 class CaseCheck(Record):
     """What the engine's check found of a case."""
 
-    case: int
-    space_bytes: int = 0
-    request_bytes: int | None = None
+    case: Number
+    space_bytes: Count = 0
+    request_bytes: Count | None = None
     own_client: bool | None = None
     phases: list[WorkOfPhase] = Field(default_factory=list)
 
@@ -128,10 +131,10 @@ class ChosenSize(Record):
         reason: Why, such as `about 1.3 s at 410 MiB/s`.
     """
 
-    cases: list[int]
+    cases: list[Number]
     key: str
     word: str
-    bytes: int
+    bytes: Count
     reason: str
 
 
@@ -154,8 +157,8 @@ class Cut(Record):
     reason: str = ""
     at: str = ""
     resumed: str = ""
-    repetitions: int = 0
-    time_limit_s: Real = 0.0
+    repetitions: Number = 0
+    time_limit_s: Unsigned = 0.0
     differences: list[str] = Field(default_factory=list)
 
 
@@ -225,17 +228,19 @@ class Node(Record):
         numa_nodes: NUMA nodes.
         affinity_cpus_min: Fewest CPUs on which one of its ranks may run.
         affinity_cpus_max: Most CPUs on which one of its ranks may run.
+        processes: Rank and process id of each rank on it.
     """
 
     name: str
-    ranks: int
+    ranks: Number
     clock_offset_s: Real = math.nan
     clock_error_s: Real = math.nan
     time_of_day_offset_s: Real = math.nan
-    cpus: int = 0
-    numa_nodes: int = 0
-    affinity_cpus_min: int = 0
-    affinity_cpus_max: int = 0
+    cpus: Number = 0
+    numa_nodes: Number = 0
+    affinity_cpus_min: Number = 0
+    affinity_cpus_max: Number = 0
+    processes: list[Pair] = Field(default_factory=list)
 
 
 class Confinement(Record):
@@ -263,12 +268,54 @@ class Start(Record):
     engine: str
     started: str = ""
     mpi: str = ""
-    ranks: int = 0
+    ranks: Number = 0
     nodes: list[Node] = Field(default_factory=list)
     timer: str = ""
     timer_cost_ns: Real = math.nan
     data_seed: str = ""
     confinement: Confinement | None = None
+
+
+class CaseStart(Record):
+    """A repetition of a case begins."""
+
+    case: Number
+    repetition: Number = 0
+    warmup: bool = False
+
+
+class RepetitionEnd(Record):
+    """A repetition of a case has ended, and its files are removed.
+
+    Attributes:
+        elapsed_s: What it took, seconds.
+        failed: Whether no further repetition of the case begins.
+        rates: Of its valid measured phases, by operation.
+    """
+
+    case: Number
+    repetition: Number
+    warmup: bool = False
+    elapsed_s: Unsigned = math.nan
+    failed: bool = False
+    rates: dict[str, Unsigned] = Field(default_factory=dict)
+
+
+class Progress(Record):
+    """How far a phase has come; see docs/formats.md."""
+
+    case: Number
+    repetition: Number = 0
+    warmup: bool = False
+    operation: str
+    bytes_done: Count
+    bytes_total: Count
+    requests_done: Count = 0
+    requests_total: Count = 0
+    elapsed_s: Unsigned
+    observed_ranks: Number = 1
+    done_phases: Count = 0
+    planned_phases: Count
 
 
 class Ceiling(Record):
@@ -302,12 +349,12 @@ class CeilingReport(Record):
         elapsed_s: What measuring them took, seconds.
     """
 
-    start: int = 1
+    start: Number = 1
     moment: str
-    node: int | None = None
-    clients: int | None = None
-    nodes: int | None = None
-    ranks_per_node_max: int | None = None
+    node: Number | None = None
+    clients: Number | None = None
+    nodes: Number | None = None
+    ranks_per_node_max: Number | None = None
     elapsed_s: Unsigned = math.nan
     ceilings: list[Ceiling] = Field(default_factory=list)
 
@@ -345,15 +392,22 @@ class DataSetEvent(Record):
     """A phase that writes a data set is about to begin (`writing`), or was complete (`written`).
 
     Attributes:
+        geometry: Hash of the writer's pattern, clients, sharing and order.
         files: Number and bytes of consecutive files of one size.
+        parts: Of each rank, its completed requests and the end of its bytes in its file.
+        tree: What each rank has in the trees, with a case of metadata.
     """
 
     time_s: Real
-    case: int
+    case: Number
     data_set: str
     state: str
-    generation: int
-    files: list[tuple[int, int]] = Field(default_factory=list)
+    generation: Count
+    geometry: Word = 0
+    format: str = ""
+    files: list[Pair] = Field(default_factory=list)
+    parts: list[Pair] = Field(default_factory=list)
+    tree: dict[str, Any] | None = None
 
 
 class End(Record):
@@ -361,8 +415,8 @@ class End(Record):
 
     time_s: Real
     status: str
-    samples: int = 0
-    errors: int = 0
+    samples: Count = 0
+    errors: Count = 0
     by: str = "engine"
     reason: str = ""
 

@@ -11,11 +11,13 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from strider.errors import StriderError
+from strider.errors import DamagedRunError, StriderError
+from strider.store.checked_events import invalid
 from strider.store.events import require_version
 from strider.store.model import CounterGroup, NodeCounters, Record, Run, Sample
+from strider.store.values import Unsigned
 from strider.text import printable_json
 from strider.text_file import MOST_DOCUMENT_BYTES, json_of, read_regular
 
@@ -30,12 +32,12 @@ _Model = TypeVar("_Model", bound=BaseModel)
 class _Head(Record):
     host: str
     started: str
-    interval_s: float
+    interval_s: Unsigned
 
 
 class _Line(Record):
-    end: datetime
-    elapsed_s: float
+    end: datetime = Field(strict=False)
+    elapsed_s: Unsigned
     counters: list[CounterGroup]
 
 
@@ -144,8 +146,8 @@ def read_observed(path: Path) -> Observed:
             f'{path} was not written by strider observe: "format" should be "strider-observed"'
         )
     require_version(path, "strider-observed", head.get("version"), OBSERVED_VERSION)
-    first = _validated(path, _Head, head)
-    readings = [_validated(path, _Line, document) for document in documents]
+    first = _validated(path, 1, _Head, head)
+    readings = [_validated(path, line, _Line, one) for line, one in enumerate(documents, start=2)]
     intervals = [
         Interval(line.end.timestamp() - line.elapsed_s, line.end.timestamp(), line.counters)
         for line in readings
@@ -160,14 +162,12 @@ def _documents(path: Path, lines: Sequence[str]) -> Iterator[dict[str, Any]]:
         except ValueError:
             document = None
         if not isinstance(document, dict):
-            raise StriderError(f"{path} line {number} is not a JSON object: the file is damaged")
+            raise DamagedRunError(f"{path} line {number} is not a JSON object: the file is damaged")
         yield document
 
 
-def _validated(path: Path, model: type[_Model], document: dict[str, Any]) -> _Model:
+def _validated(path: Path, line: int, model: type[_Model], document: dict[str, Any]) -> _Model:
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise StriderError(f"{path}: invalid {place}: {first['msg']}: the file is damaged") from error
+        raise invalid(f"{path} line {line}: reading", error) from error

@@ -10,13 +10,15 @@ import math
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from strider.store.values import Count, Real, Unsigned
+from strider.store.values import Amount, Count, Number, Pair, Real, Signed, Unsigned
 
 
 class Record(BaseModel):
-    """Base of everything read from a run directory: immutable, tolerant of additions."""
+    """Base of everything read from a run directory: immutable, strict, tolerant of additions."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", populate_by_name=True, strict=True, allow_inf_nan=False
+    )
 
 
 class CounterGroup(Record):
@@ -64,7 +66,7 @@ class Histogram(Record):
 
     scheme: str
     unit: str
-    buckets: list[tuple[int, int]]
+    buckets: list[Pair]
 
 
 class Part(Record):
@@ -97,10 +99,10 @@ class RankRates(Record):
     """
 
     min: Unsigned
-    min_rank: int
+    min_rank: Number
     mean: Unsigned
     max: Unsigned
-    max_rank: int
+    max_rank: Number
 
 
 class RankDistribution(Record):
@@ -130,16 +132,16 @@ class RankDistribution(Record):
     ranks: Count
     mean: Unsigned
     min: Unsigned
-    min_rank: int
-    min_node: int
+    min_rank: Number
+    min_node: Number
     p05: Unsigned
     p25: Unsigned
     p50: Unsigned
     p75: Unsigned
     p95: Unsigned
     max: Unsigned
-    max_rank: int
-    max_node: int
+    max_rank: Number
+    max_node: Number
 
 
 class Deadline(Record):
@@ -242,7 +244,7 @@ class CachePreparation(Record):
 
     policy: str
     action: str = ""
-    cached_share: float | None = None
+    cached_share: Amount | None = None
     examined_by: str | None = None
 
 
@@ -310,16 +312,16 @@ class Sample(Record):
             (`write_bytes`).
     """
 
-    case: int
-    repetition: int
+    case: Number
+    repetition: Number
     warmup: bool = False
     operation: str
     measured: bool
     valid: bool
-    clients: int
-    nodes: int = 1
-    ranks_per_node_min: int | None = None
-    ranks_per_node_max: int | None = None
+    clients: Number
+    nodes: Number = 1
+    ranks_per_node_min: Number | None = None
+    ranks_per_node_max: Number | None = None
     files: Count = 1
     bytes: Count
     requests: Count
@@ -328,7 +330,7 @@ class Sample(Record):
     rate_mib_s: Unsigned
     start_skew_s: Real = math.nan
     end_skew_s: Real = math.nan
-    clock_error_s: float | None = None
+    clock_error_s: Amount | None = None
     flags: list[str] = []
     first_done_s: Real = math.nan
     rate_first_done_mib_s: Unsigned = math.nan
@@ -355,7 +357,7 @@ class Sample(Record):
     arrivals: Arrivals | None = None
     verify: Verify | None = None
     digest: str | None = None
-    served_by_storage: float | None = None
+    served_by_storage: Amount | None = None
     served_bytes: Count | None = None
     served_source: str | None = None
     cache: CachePreparation | None = None
@@ -398,12 +400,12 @@ class RankRow(Record):
             (`write_bytes`).
     """
 
-    case: int
-    repetition: int
+    case: Number
+    repetition: Number
     warmup: bool = False
     operation: str
-    rank: int
-    node: int = 0
+    rank: Number
+    node: Number = 0
     bytes: Count
     requests: Count
     start_s: Real
@@ -438,12 +440,12 @@ class NodeCounters(Record):
         counters: Counters by source and instance, as formats.md lists them.
     """
 
-    case: int
-    repetition: int
+    case: Number
+    repetition: Number
     warmup: bool = False
     operation: str
-    node: int | None = 0
-    nodes: int = 1
+    node: Number | None = 0
+    nodes: Number = 1
     elapsed_s: Unsigned
     sampling_s: Unsigned = math.nan
     counters: list[CounterGroup] = []
@@ -466,11 +468,11 @@ class ClockRow(Record):
         drift_error_ppm: Largest error of `drift_ppm`.
     """
 
-    case: int
-    repetition: int
+    case: Number
+    repetition: Number
     warmup: bool = False
     operation: str
-    node: int
+    node: Number
     offset_start_s: Real
     offset_end_s: Real
     error_s: Real
@@ -497,13 +499,13 @@ class Timeline(Record):
         latency_max_s: Longest of their latencies; 0 without requests.
     """
 
-    case: int
-    repetition: int
+    case: Number
+    repetition: Number
     warmup: bool = False
     operation: str
-    rank: int | None
-    node: int | None = 0
-    nodes: int = 1
+    rank: Number | None
+    node: Number | None = 0
+    nodes: Number = 1
     start_s: Real
     interval_s: Unsigned
     bytes: list[Count]
@@ -528,11 +530,11 @@ class RequestValues(Record):
         last: Its last value.
     """
 
-    case: int
-    repetition: int
+    case: Number
+    repetition: Number
     warmup: bool = False
     operation: str
-    rank: int
+    rank: Number
     offset: list[Count]
     bytes: list[Count]
     first: list[Count]
@@ -555,7 +557,7 @@ class Damage(Record):
     cause: str = Field(alias="class")
     offset: Count
     bytes: Count
-    value: int | None = None
+    value: Signed | None = None
     text: str
 
 
@@ -585,18 +587,18 @@ class ErrorRow(Record):
         remedy: What to do.
     """
 
-    case: int | None = None
-    repetition: int | None = None
+    case: Number | None = None
+    repetition: Number | None = None
     warmup: bool = False
     operation: str | None = None
     kind: str
-    rank: int | None = None
+    rank: Number | None = None
     host: str | None = None
     file: str | None = None
     offset: Count | None = None
     length: Count | None = None
     call: str | None = None
-    errno: int | None = None
+    errno: Number | None = None
     message: str
     expected: str | None = None
     found: str | None = None

@@ -3,20 +3,30 @@
 import math
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
 
 
-def _nan_for_null(value: object) -> object:
+def _nan_for_none(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _not_negative(value: float) -> float:
-    # NaN is not negative.
-    if value < 0:
-        raise ValueError("a time or rate cannot be negative")
-    return value
+class _NanForNull:
+    """A number that is `null` in JSON where it could not be computed; NaN in Python."""
+
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Returns the schema of the number with `null` as another value."""
+        nullable = core_schema.nullable_schema(handler(source))
+        return core_schema.no_info_after_validator_function(_nan_for_none, nullable)
 
 
-Real = Annotated[float, BeforeValidator(_nan_for_null)]
-Unsigned = Annotated[float, BeforeValidator(_nan_for_null), AfterValidator(_not_negative)]
-Count = Annotated[int, Field(ge=0)]
+Real = Annotated[float, _NanForNull()]
+Amount = Annotated[float, Field(ge=0)]
+Unsigned = Annotated[Amount, _NanForNull()]
+Number = Annotated[int, Field(ge=0, lt=1 << 32)]
+Count = Annotated[int, Field(ge=0, lt=1 << 63)]
+Word = Annotated[int, Field(ge=0, lt=1 << 64)]
+"""Such as a hash or a seed."""
+Signed = Annotated[int, Field(ge=-(1 << 63), lt=1 << 64)]
+Pair = Annotated[tuple[Count, Count], Field(strict=False)]
+"""A list of two in JSON."""

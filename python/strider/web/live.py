@@ -14,11 +14,12 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from strider.engine import Json
-from strider.errors import DAMAGE, ExitCode, StriderError
+from strider.errors import ExitCode, StriderError
 from strider.jobs.following import planned_state
 from strider.launch.messages import message
 from strider.launch.state import RunState
-from strider.launch.tail import Event, Tail
+from strider.launch.tail import Tail
+from strider.store.checked_events import Event
 from strider.text_file import MOST_DOCUMENT_BYTES, read_regular
 from strider.web.guard import refuse
 
@@ -85,7 +86,7 @@ class Stream:
             planned = await asyncio.to_thread(planned_state, directory)
             async for news in follow(directory, planned):
                 await self._put({"run": run, **news})
-        except (LookupError, TypeError, ValueError, AttributeError, StriderError) as error:
+        except StriderError as error:
             await self._put({"run": run, "damaged": f"the events of this run are damaged ({error!r:.200})"})
         self._followed.pop(run, None)
 
@@ -200,7 +201,7 @@ async def follow(directory: Path, state: RunState) -> AsyncIterator[dict[str, Js
                 state.add(event)
             elapsed_s = max(elapsed_s, *(float(event.get("time_s") or 0) for event in events), 0.0)
             news = _news(state, events, elapsed_s)
-        except (StriderError, *DAMAGE):  # the page of the run says what is damaged
+        except StriderError:  # the page of the run says what is damaged
             yield {"over": True}
             return
         if events or first:
@@ -257,9 +258,9 @@ def _progress(event: Event) -> dict[str, Json]:
     elapsed_s = event["elapsed_s"]
     scale = 1 / elapsed_s if elapsed_s else 0.0
     return {
-        "time_s": event["time_s"],
+        "time_s": event.get("time_s"),
         "case": event["case"],
-        "repetition": event["repetition"],
+        "repetition": event.get("repetition", 0),
         "operation": event["operation"],
         "rate_mib_s": event["bytes_done"] * scale / (1 << 20),
         "requests_s": event.get("requests_done", 0) * scale,

@@ -15,6 +15,7 @@ RUN: Event = {
     "event": "run",
     "time_s": 0.0,
     "run": "r",
+    "engine": "0.1.0",
     "started": "2026-11-21T10:00:00.000Z",
     "data_seed": "77",
     "nodes": [{"name": "n1", "ranks": 2, "clock_offset_s": 0.0}],
@@ -22,8 +23,19 @@ RUN: Event = {
 CUT: Event = {"event": "cut", "time_s": 9.0, "status": "killed", "time_limit_s": 0.0}
 
 
+REQUIRED: dict[str, Event] = {
+    "sample": {
+        "measured": True, "valid": True, "clients": 1, "bytes": 1, "requests": 1, "start_s": 0.0,
+        "elapsed_s": 1.0, "rate_mib_s": 1.0,
+    },
+    "rank": {"rank": 0, "bytes": 1, "requests": 1, "start_s": 0.0, "end_s": 1.0},
+    "error": {"kind": "io", "message": "No space left on device"},
+}  # fmt: skip
+
+
 def phase(kind: str, case: int, repetition: int, time_s: float, **keys: object) -> Event:
-    return {"event": kind, "case": case, "repetition": repetition, "time_s": time_s, **keys}
+    required = REQUIRED.get(kind, {})
+    return {"event": kind, "case": case, "repetition": repetition, "time_s": time_s, **required, **keys}
 
 
 def whole(case: int, repetition: int, time_s: float) -> list[Event]:
@@ -77,7 +89,7 @@ def test_the_time_since_the_start_includes_the_pause_and_never_goes_back(events:
 
 def test_repair_keeps_complete_repetitions_in_order_and_sets_the_rest_aside(events: Path) -> None:
     end = {"event": "end", "time_s": 9.0, "status": "interrupted"}
-    whole_error = {"event": "error", "case": None, "repetition": None, "time_s": 8.0}
+    whole_error = {"event": "error", "case": None, "repetition": None, "time_s": 8.0, **REQUIRED["error"]}
     done = [*whole(2, 0, 0), *whole(1, 0, 2)]
     rest = [*torn_off(1, 1, 4), whole_error, end]
     written(events, RUN, *done, *rest, tail=b'{"event":"sam')

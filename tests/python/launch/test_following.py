@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from strider.engine import Json
-from strider.errors import StriderError
+from strider.errors import DamagedRunError
 from strider.launch.display import Lines, LiveTable, Silent, choose_display
 from strider.launch.messages import message, messages
 from strider.launch.state import RunState
@@ -35,11 +36,11 @@ def test_only_whole_lines_are_events(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     tail = Tail(path)
     assert tail.new_events() == []
-    path.write_bytes(b'{"event": "run"}\n{"event": ')
-    assert tail.new_events() == [{"event": "run"}]
+    path.write_bytes(b'{"event": "first"}\n{"event": ')
+    assert tail.new_events() == [{"event": "first"}]
     with path.open("ab") as file:
-        file.write(b'"case"}\n')
-    assert tail.new_events() == [{"event": "case"}]
+        file.write(b'"second"}\n')
+    assert tail.new_events() == [{"event": "second"}]
     assert tail.new_events() == []
 
 
@@ -272,12 +273,26 @@ def test_progress_that_repeats_its_amounts_is_none(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    "event",
+    ("event", "what"),
     [
-        {"event": "sample"},
-        {"event": "progress", "case": 1, "elapsed_s": "x"},
+        (3, " is not an event"),
+        ({"event": 3}, " is not an event"),
+        ({"event": "sample"}, ": sample with an invalid case: Field required"),
+        ({**PROGRESS, "elapsed_s": "x"}, ": progress with an invalid elapsed_s: "),
+        ({**PROGRESS, "time_s": []}, ": progress with an invalid time_s: "),
+        ({"event": "of a later Strider", "time_s": 1e99}, ": of a later Strider with an invalid time_s: "),
+        ({"event": "run", "run": "r", "engine": "e", "nodes": 3}, ": run with an invalid nodes: "),
+        (
+            {"event": "end", "time_s": 1.0, "status": "complete", "errors": -1},
+            ": end with an invalid errors: ",
+        ),
+        ({"event": "case", "case": 1 << 40}, ": case with an invalid case: "),
     ],
 )
-def test_damaged_events_end_in_an_error_that_says_so(event: dict[str, object]) -> None:
-    with pytest.raises(StriderError, match=r"^the run's events are damaged: "):
-        RunState(1).add(event)
+def test_damaged_events_end_in_an_error_that_names_line_and_field(
+    tmp_path: Path, event: Json, what: str
+) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text(f"{json.dumps(PROGRESS)}\n{json.dumps(event)}\n", encoding="utf-8")
+    with pytest.raises(DamagedRunError, match=rf"^{re.escape(str(path))} line 2{what}"):
+        Tail(path).new_events()

@@ -145,7 +145,7 @@ def test_a_run_that_has_begun_and_reported_nothing_is_unfinished(store: Path) ->
     silent = RunBuilder([CaseSpec()]).write(store / "2026-11-22-000000-quick-none", status=None)
     (silent / "events.jsonl").unlink()
     begun = RunBuilder([CaseSpec()]).write(store / "2026-11-22-000001-quick-some", status=None)
-    (begun / "events.jsonl").write_text('{"event": "progress", "status": "complete"}\n', encoding="utf-8")
+    (begun / "events.jsonl").write_text('{"event": "other", "status": "complete"}\n', encoding="utf-8")
     assert [run.status for run in list_runs(store)][-2:] == ["unfinished", "unfinished"]
 
 
