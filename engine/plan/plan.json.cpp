@@ -1,6 +1,8 @@
 #include "plan/plan.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -40,11 +42,21 @@ void refuse_forbidden(std::string_view key, const Json& json) {
   }
 }
 
+/// What to do about a number out of range.
+std::string range_of(const Parameter& parameter) {
+  const double least = std::max(0.0, parameter.minimum);  // 0 where there is no limit, which is NaN
+  const bool has_most = std::isfinite(parameter.maximum);
+  char text[80] = {};
+  if (has_most) std::snprintf(text, sizeof text, "use a number from %.15g to %.15g", least, parameter.maximum);
+  else std::snprintf(text, sizeof text, "use a number of at least %.15g", least);
+  return text;
+}
+
 double checked_number(const Parameter& parameter, const Json& json) {
   if (!json.is_number()) wrong(parameter.name, std::string(parameter.name) + " must be a number");
   const double number = json.get<double>();
   if (number < parameter.minimum || number > parameter.maximum || number < 0)
-    wrong(parameter.name, std::string(parameter.name) + " is out of range: " + json.dump());
+    wrong(parameter.name, std::string(parameter.name) + " is out of range: " + json.dump(), range_of(parameter));
   return number;
 }
 
@@ -514,7 +526,8 @@ class PlanReader::Reading {
 
   Plan finish() {
     if (has_ranks_ && plan_.ranks < needed_)
-      errors_.push_back({0, "ranks", "a case has more clients than the plan has ranks", ""});
+      errors_.push_back({0, "ranks", "a case has more clients than the plan has ranks",
+                         "set ranks to " + std::to_string(needed_) + ", or use fewer clients"});
     plan_.ranks = std::max(plan_.ranks, needed_);
     return plan_;
   }
