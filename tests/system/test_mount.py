@@ -34,8 +34,10 @@ from strider.listio import (
     stop,
     unmount,
 )
+from strider.listio import mounts as mounts_module
 from strider.listio.servers import dead_servers
 from strider.listio.volume import read_volume
+from strider.processes import identify
 from traces import calls_in, watched
 
 BOTH = pytest.mark.parametrize("caches", [False, True], ids=["direct", "cache"])
@@ -461,6 +463,36 @@ def test_a_restart_of_a_server_is_waited_for(engine: Engine, tmp_path: Path) -> 
     finally:
         unmount(directory)
         stop(volume)
+
+
+def test_the_process_of_a_mount_has_ended_when_it_is_unmounted(
+    engine: Engine, volume: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mounts = Mounts(engine, volume, tmp_path)
+    directory = mounts()
+    pid = mounts.pids[directory]
+    with ThreadPoolExecutor() as threads:
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            ended = threads.submit(unmount, directory)
+            wait_for(lambda: str(directory) not in mounted(), "the directory to be unmounted")
+            with pytest.raises(TimeoutError):
+                ended.result(0.5)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        ended.result()
+        assert not identify(pid, "")
+
+    monkeypatch.setattr(mounts_module, "ENDED_S", 0.1)
+    stuck = mounts()
+    pid = mounts.pids[stuck]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(StriderError, match=f"is unmounted, but its process {pid} has not ended within"):
+            unmount(stuck)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+        wait_for(lambda: not identify(pid, ""), "the mount to end")
 
 
 def test_doctor_names_mounts_and_those_that_do_not_answer(

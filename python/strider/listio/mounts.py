@@ -5,6 +5,7 @@ import os
 import select
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from strider.listio.servers import Lifetime
 from strider.listio.tool import READY, program
 from strider.listio.volume import VOLUME_FILE
 from strider.own_files import own_folder
+from strider.processes import Process, identify, is_alive
 from strider.text_file import open_unfollowed
 
 MOUNT = "strider-listio-mount"
@@ -22,6 +24,8 @@ FILE_SYSTEM = "fuse.strider-listio"
 READY_S = 20.0
 """Time limit in seconds until a mount is ready."""
 _MOUNTS = Path("/proc/self/mountinfo")
+ENDED_S = 60.0
+"""Time limit in seconds for the process of a mount to end after it was unmounted."""
 _UNMOUNTED_S = 5.0
 """Time limit in seconds for fusermount3 to unmount a volume whose process was killed."""
 
@@ -124,16 +128,20 @@ def start_mount(
 def unmount(directory: Path, *, lazily: bool = False) -> None:
     """Unmounts a volume; what was written has reached the servers before.
 
+    The process that served it goes on removing data files of removed names. It has ended when this returns,
+    unless `lazily`: a check of the volume finds nothing of it.
+
     Args:
         directory: Where it is mounted.
         lazily: Whether it goes out of sight at once, and ends when no program uses it any more.
 
     Raises:
-        StriderError: No volume is mounted there, or files in it are open.
+        StriderError: No volume is mounted there, files in it are open, or its process does not end.
     """
     point = _point(directory)
     if str(point) not in mounted():
         raise StriderError(f"no list-I/O volume is mounted on {directory}")
+    serving = [] if lazily else _processes_of(point)
     done = subprocess.run(
         ["fusermount3", "-u", *(["-z"] if lazily else []), str(point)],
         stdin=subprocess.DEVNULL,
@@ -143,6 +151,32 @@ def unmount(directory: Path, *, lazily: bool = False) -> None:
     )
     if done.returncode != 0:
         raise StriderError(f"cannot unmount {directory}: {done.stderr.strip()}", ExitCode.CANNOT_RUN)
+    _wait_for_end(directory, serving)
+
+
+def _processes_of(point: Path) -> list[Process]:
+    """The processes of this user that serve a mount point."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            program, *words = (entry / "cmdline").read_bytes().split(b"\0")
+            is_own = entry.stat().st_uid == os.geteuid()
+            if is_own and Path(os.fsdecode(program)).name == MOUNT and os.fsencode(point) in words:
+                found.append(identify(int(entry.name), f"the mount on {point}"))
+    return [process for process in found if process is not None]
+
+
+def _wait_for_end(directory: Path, processes: list[Process]) -> None:
+    end = time.monotonic() + ENDED_S
+    while left := [str(process.pid) for process in processes if is_alive(process)]:
+        if time.monotonic() > end:
+            what = f"{directory} is unmounted, but its process {left[0]} has not ended within {ENDED_S:.0f} s"
+            raise StriderError(
+                f"{what}: it still removes data files, or a server does not answer; see mount.log of the "
+                "volume, and check the volume when the process has ended",
+                ExitCode.CANNOT_RUN,
+            )
+        time.sleep(0.02)
 
 
 def unmount_below(directory: Path) -> None:
