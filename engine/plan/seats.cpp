@@ -143,7 +143,7 @@ bool is_alone_on_one_node(const Case& test) {
 std::uint32_t widest_share(const Case& test) {
   std::uint32_t width = 0;
   for (const auto& [clients, seating] : groups_of(test)) {
-    if (seating.per_node > 0) width += seating.per_node;
+    if (seating.per_node > 0) width += std::min(seating.per_node, clients);
     else width += seating.nodes > 0 ? share_of(clients, seating.nodes) : clients;
   }
   return width;
