@@ -163,6 +163,6 @@ def test_a_marker_whose_contents_cannot_be_read_is_not_called_lost(
     def broken(_: object) -> str:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(json, "loads", broken)
+    monkeypatch.setattr(folder, "json_of", broken)
     assert "cannot read its marker .strider: Input/output error" in str(folder.remove(own))
     assert own.path.exists()
