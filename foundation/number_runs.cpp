@@ -38,8 +38,9 @@ std::uint32_t NumberRuns::operator[](std::size_t index) const {
 NumberRuns NumberRuns::at(const NumberRuns& places) const {
   if (places == consecutive(0, size_)) return *this;
   NumberRuns found;
-  std::size_t run = 0;  // that of the place before: the next one is often there too
+  std::size_t run = 0;  // that of the place before: the next one is often there or in the next run
   for (const std::uint32_t place : places) {
+    if (place - runs_[run].first_index >= length(run) && run + 1 < runs_.size()) ++run;
     if (place - runs_[run].first_index >= length(run))  // it wraps around for a place before the run
       run = static_cast<std::size_t>(std::ranges::upper_bound(runs_, place, {}, &Run::first_index) - runs_.begin()) - 1;
     found.push_back(value(runs_[run], place - runs_[run].first_index));

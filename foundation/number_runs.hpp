@@ -12,8 +12,8 @@
 namespace strider {
 
 /// A list of numbers in which many follow from those before them, such as the ranks of a case and the node of each
-/// rank. It is kept as runs of equal steps: where ranks lie in blocks or in turns it needs memory for each node, not
-/// for each rank. Numbers are below 2^31.
+/// rank. It is kept as runs of equal steps: where ranks lie in blocks or in turns, these are
+/// as few as nodes, or as ranks of a node. Numbers are below 2^31.
 class NumberRuns {
  public:
   struct Run {
@@ -47,7 +47,7 @@ class NumberRuns {
   std::uint32_t operator[](std::size_t index) const;
   /// The numbers at these places, in their order.
   NumberRuns at(const NumberRuns& places) const;
-  /// Where `number` is first.
+  /// The first place of `number`; nothing where it is not in the list.
   std::optional<std::size_t> find(std::uint32_t number) const;
   /// The first `count` numbers.
   NumberRuns head(std::size_t count) const;

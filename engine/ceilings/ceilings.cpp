@@ -52,7 +52,7 @@ std::optional<Crew> crew_of(const GroupRanks& wanted, const Nodes& nodes) {
   if (!seats) return std::nullopt;
   std::vector<std::uint32_t> ranks = seats->all();
   std::ranges::sort(ranks);
-  Crew crew{wanted, ranks, shares_of(nodes.of_rank.at(*seats))};
+  Crew crew{wanted, std::move(ranks), shares_of(nodes.of_rank.at(*seats))};
   return crew;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <vector>
 
+#include "foundation/number_runs.hpp"
 #include "plan/plan.hpp"
 #include "reports/phase.hpp"
 

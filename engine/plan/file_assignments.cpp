@@ -28,7 +28,10 @@ FileAssignment FileAssignments::assignment(std::uint32_t rank) const {
   switch (sharing_.kind) {
     case SharingKind::shared: return {0, {rank, clients_}};
     case SharingKind::per_rank: return {rank, {0, 1}};
-    case SharingKind::per_node: return {node_of_[rank], {place_on_node_[rank], node_ranks_[node_of_[rank]]}};
+    case SharingKind::per_node: {
+      const std::uint32_t node = node_of_[rank];
+      return {node, {place_on_node_[rank], node_ranks_[node]}};
+    }
     case SharingKind::files: break;
   }
   // File f belongs to ranks ceil(f * clients / files) and on: consecutive ranks, groups that differ by one at most.

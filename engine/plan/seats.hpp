@@ -21,7 +21,7 @@ NumberRuns seats_of(const Case& test, const NumberRuns& node_of);
 /// The same; nothing where it would throw.
 std::optional<NumberRuns> attempt_seats(const Case& test, const NumberRuns& node_of);
 
-/// The ranks of the cases of a run, found once for all cases that have as many on as many nodes.
+/// The ranks of the cases of a run, found once for all cases with the same clients, seating and earlier groups.
 class KnownSeats {
  public:
   /// As `seats_of`. `node_of`: always the same.

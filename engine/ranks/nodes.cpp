@@ -107,7 +107,6 @@ void number_homes(const std::vector<Address>& addresses, std::uint32_t ranks_per
     found.clock_of_rank.push_back(clocks.of(address.clock));
     found.machine_of_rank.push_back(machines.of(address.machine));
   }
-  found.count = static_cast<std::uint32_t>(found.table.size());
 }
 
 /// Rank 0's list, on all ranks.
@@ -137,7 +136,6 @@ Nodes find_nodes(std::uint32_t ranks_per_node, const WaitOptions& waiting) {
   Nodes nodes;
   if (rank == 0) number_homes(addresses, ranks_per_node, nodes);
   for (const Address& address : addresses) nodes.time_of_day_of_rank_s.push_back(address.time_of_day_s);
-  broadcast(nodes.count, MPI_COMM_WORLD, waiting);
   for (NumberRuns* const list : {&nodes.of_rank, &nodes.clock_of_rank, &nodes.machine_of_rank})
     broadcast_list(*list, static_cast<std::uint32_t>(ranks), waiting);
   nodes.host = host_name();
@@ -162,7 +160,6 @@ void Nodes::note_firsts(std::size_t me) {
 
 Nodes Nodes::seated(const NumberRuns& seats, std::size_t me) const {
   Nodes nodes;
-  nodes.count = count;
   nodes.host = host;
   nodes.of_rank = of_rank.at(seats);
   nodes.clock_of_rank = clock_of_rank.at(seats);

@@ -18,8 +18,7 @@ std::string host_name();
 /// ranks and clocks among those that take part.
 struct Nodes {
   std::uint32_t mine = 0;  ///< number of this rank's node
-  std::uint32_t count = 1;
-  std::string host;  ///< this rank's
+  std::string host;        ///< this rank's
   /// This rank is its machine's lowest, and counts for it. Nodes that one machine stands in for have one in all.
   bool counts = false;
   /// Number of the monotonic clock that this rank has: one for each machine, or for each name space of time on it.

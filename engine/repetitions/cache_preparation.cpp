@@ -94,9 +94,14 @@ FilesOfRank::FilesOfRank(const Case& test, const FileAssignments& assignments, c
   const auto read_file = [&](std::uint32_t r) {
     return assignments.assignment(readback_rank(test, r, repetition)).file;
   };
+  const std::uint32_t mine = node_of[rank];
   const auto take = [&](const auto& file_of, std::vector<std::string>& paths) {
-    for (std::uint32_t lower = 0; lower < rank; ++lower)
-      if (node_of[lower] == node_of[rank] && file_of(lower) == file_of(rank)) return;
+    std::uint32_t next = 0;
+    for (const std::uint32_t node : node_of) {
+      const std::uint32_t lower = next++;
+      if (lower == rank) break;
+      if (node == mine && file_of(lower) == file_of(rank)) return;
+    }
     paths.push_back(directory + "/" + file_name(test, file_of(rank)));
   };
   take(own_file, own);

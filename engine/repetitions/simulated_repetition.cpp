@@ -113,8 +113,8 @@ Nodes simulated_nodes(std::uint32_t ranks, std::uint32_t ranks_per_node) {
   nodes.of_rank = consecutive_nodes(ranks, ranks_per_node);
   nodes.machine_of_rank = nodes.of_rank;
   nodes.clock_of_rank = NumberRuns::equal(0, ranks);
-  nodes.count = nodes.of_rank[ranks - 1] + 1;
-  for (std::uint32_t node = 0; node < nodes.count; ++node)
+  const std::uint32_t last = nodes.of_rank[ranks - 1];
+  for (std::uint32_t node = 0; node <= last; ++node)
     nodes.table.push_back({.name = "simulated-" + std::to_string(node)});
   for (const std::uint32_t node : nodes.of_rank) ++nodes.table[node].ranks;
   nodes.note_firsts(0);

@@ -1,37 +1,13 @@
 #include "reports/counter_watch.hpp"
 
-#include <optional>
-#include <span>
-#include <string>
 #include <utility>
 
 #include "foundation/clock.hpp"
 #include "measure/counter_sources.hpp"
-#include "reports/gather_rows.hpp"
+#include "reports/row_codecs.hpp"
 
 namespace strider {
 namespace {
-
-struct NodeCountersCodec {
-  /// Goes before the text of the counters.
-  struct Head {
-    std::uint64_t text_bytes;
-    std::optional<std::uint32_t> node;
-    std::uint32_t nodes;
-    double elapsed_s, sampling_s;
-  };
-  static void pack(const NodeCounters& row, PackedBytes& bytes) {
-    const std::string text = to_text(row.groups);
-    bytes.add(Head{text.size(), row.node, row.nodes, row.elapsed_s, row.sampling_s});
-    bytes.add(std::span(std::as_const(text)));
-  }
-  static NodeCounters unpack(UnpackedBytes& bytes) {
-    const auto head = bytes.take<Head>();
-    std::string text(head.text_bytes, ' ');
-    bytes.take(std::span(text));
-    return {head.node, head.elapsed_s, head.sampling_s, counters_from_text(text), head.nodes};
-  }
-};
 
 /// Bytes that a node moved to and from devices and networks.
 double moved_outside(const CounterGroups& groups) {
@@ -72,7 +48,7 @@ std::vector<NodeCounters> CounterWatch::gather(const WaitOptions& waiting) const
   if (context_.counters == CounterScope::none) return {};
   NodeRows<NodeCounters> rows;
   if (counts_) rows.add(found_, moved_outside(found_.groups));
-  return gather_rows<NodeCountersCodec>(std::move(rows), communicator_, waiting).take();
+  return gather_node_rows<NodeCountersCodec>(std::move(rows), communicator_, waiting).take();
 }
 
 }  // namespace strider

@@ -13,7 +13,7 @@
 
 namespace strider {
 
-constexpr int gather_rows_tag = 920;
+constexpr int node_rows_tag = 916;
 
 /// Bytes that a rank sends, as values follow one another.
 class PackedBytes {
@@ -56,11 +56,11 @@ class UnpackedBytes {
 };
 
 /// The rows of all ranks on rank 0, in the order of ranks; no row on the others. Ranks form a binomial tree in which
-/// each keeps the rows that matter most of those below it, so that no rank receives more than the logarithm of the
-/// number of ranks in messages, of `most_nodes_one_by_one + 1` rows each. `Codec` has `pack(row, bytes)` and
+/// each keeps the rows that matter most of those below it, so that none receives from more than log2 N others,
+/// `most_nodes_one_by_one + 1` rows of each. `Codec` has `pack(row, bytes)` and
 /// `unpack(bytes)`. Collective. Throws StallError.
 template <typename Codec, typename Row>
-NodeRows<Row> gather_rows(NodeRows<Row> mine, MPI_Comm communicator, const WaitOptions& waiting) {
+NodeRows<Row> gather_node_rows(NodeRows<Row> mine, MPI_Comm communicator, const WaitOptions& waiting) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(communicator, &rank);
   MPI_Comm_size(communicator, &ranks);
@@ -69,15 +69,15 @@ NodeRows<Row> gather_rows(NodeRows<Row> mine, MPI_Comm communicator, const WaitO
       PackedBytes packed;
       mine.for_each([&](const Row& row, double weight) { packed.add(weight), Codec::pack(row, packed); });
       const std::uint64_t size = packed.all().size();
-      send(std::span(&size, 1), rank - step, gather_rows_tag, communicator, waiting);
-      if (size > 0) send_bytes(packed.all(), rank - step, gather_rows_tag, communicator, waiting);
+      send(std::span(&size, 1), rank - step, node_rows_tag, communicator, waiting);
+      if (size > 0) send_bytes(packed.all(), rank - step, node_rows_tag, communicator, waiting);
       return NodeRows<Row>();
     }
     if (rank + step >= ranks) continue;
     std::uint64_t size = 0;
-    receive(std::span(&size, 1), rank + step, gather_rows_tag, communicator, waiting);
+    receive(std::span(&size, 1), rank + step, node_rows_tag, communicator, waiting);
     std::vector<std::byte> received(size);
-    if (size > 0) receive_bytes(received, rank + step, gather_rows_tag, communicator, waiting);
+    if (size > 0) receive_bytes(received, rank + step, node_rows_tag, communicator, waiting);
     for (UnpackedBytes rest(received); !rest.empty();) {
       const auto weight = rest.take<double>();
       mine.add(Codec::unpack(rest), weight);

@@ -1,6 +1,5 @@
 #include "reports/timelines.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -8,7 +7,7 @@
 #include <vector>
 
 #include "ranks/exchange.hpp"
-#include "reports/gather_rows.hpp"
+#include "reports/row_codecs.hpp"
 
 namespace strider {
 namespace {
@@ -17,26 +16,6 @@ constexpr int timeline_tag = 918;
 constexpr std::uint32_t most_ranks_one_by_one = 64;
 
 using Interval = Timeline::Interval;
-
-struct TimelineCodec {
-  /// Goes before the intervals.
-  struct Head {
-    std::uint64_t intervals;
-    std::optional<std::uint32_t> node;
-    std::uint32_t nodes;
-    double start_s, interval_s;
-  };
-  static void pack(const TimelineRow& row, PackedBytes& bytes) {
-    bytes.add(Head{row.intervals.size(), row.node, row.nodes, row.start_s, row.interval_s});
-    bytes.add(std::span(row.intervals));
-  }
-  static TimelineRow unpack(UnpackedBytes& bytes) {
-    const auto head = bytes.take<Head>();
-    std::vector<Interval> intervals(head.intervals);
-    bytes.take(std::span(intervals));
-    return {{}, head.node, head.nodes, head.start_s, head.interval_s, std::move(intervals)};
-  }
-};
 
 class Collection {
  public:
@@ -108,7 +87,7 @@ class Collection {
   }
 
   void collect_nodes() {
-    NodeRows<TimelineRow> rows = gather_rows<TimelineCodec>(rows_of_node(), task_.communicator, waiting_);
+    NodeRows<TimelineRow> rows = gather_node_rows<TimelineCodec>(rows_of_node(), task_.communicator, waiting_);
     for (const TimelineRow& each : rows.take()) write(each);
   }
 

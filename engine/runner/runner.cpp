@@ -406,7 +406,7 @@ class Runner {
     for (std::size_t index = 0; index < plan_.cases.size(); ++index) {
       const Case& test = plan_.cases[index];
       try {
-        seats_of(test, run_nodes_.of_rank);
+        seats_.of(test, run_nodes_.of_rank);
         refuse_remount(test);
       } catch (const InputError& error) {
         events_.error({test.number, 0, test.warmup > 0, ""}, plan_error(error));

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from strider.store.described import Description, Parameter, by_name, older_description
+from strider.store.values import Amount, Count, Number
 from strider.units import format_bytes
 
 Parameters = dict[str, Any]
@@ -43,6 +44,15 @@ class Option:
         return self.parameter.kind if self.parameter else ""
 
 
+def _with_numbers(turn: Parameters) -> Parameters:
+    """Refuses a turn whose numbers are none."""
+    for key in ("number", "alone"):
+        number = turn.get(key, 0)
+        if type(number) is not int or number < 0:
+            raise ValueError(f"{key} is no number")
+    return turn
+
+
 class Case(BaseModel):
     """One fully resolved combination of parameters, as the plan has it.
 
@@ -59,20 +69,22 @@ class Case(BaseModel):
         description: What the engine of the run said of the parameters.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True, extra="allow", populate_by_name=True, strict=True, allow_inf_nan=False
+    )
 
-    number: int = Field(alias="case")
+    number: Number = Field(alias="case")
     name: str = ""
-    clients: int
+    clients: Number
     interface: Parameters
     pattern: Parameters = {}
     tree: Parameters = {}
     operations: list[str]
-    repetitions: Parameters = {}
+    repetitions: dict[str, Count | Amount] = {}
     order: str = "forward"
-    sharing: str | int = "shared"
-    turn: Parameters = {}
-    request_bytes: int | None = None
+    sharing: str | Number = "shared"
+    turn: Annotated[Parameters, AfterValidator(_with_numbers)] = {}
+    request_bytes: Count | None = None
     own_client: bool | None = None
     description: Description = Field(default_factory=older_description, exclude=True, repr=False)
 

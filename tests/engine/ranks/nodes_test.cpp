@@ -13,7 +13,6 @@ Nodes of_run() {
   nodes.of_rank = {0, 0, 1, 1, 2, 2};
   nodes.machine_of_rank = {0, 0, 0, 1, 1, 1};
   nodes.clock_of_rank = {0, 0, 0, 1, 1, 2};
-  nodes.count = 3;
   return nodes;
 }
 
@@ -22,7 +21,6 @@ TEST(Nodes, OfACaseAreThoseOfItsRanksInTheirOrder) {
   const Nodes nodes = of_run().seated(seats, 2);
   EXPECT_EQ(nodes.of_rank, (NumberRuns{0, 2, 2, 1}));
   EXPECT_EQ(nodes.mine, 2U);
-  EXPECT_EQ(nodes.count, 3U) << "nodes keep their numbers";
 }
 
 TEST(Nodes, TheFirstRankOfACaseOnAMachineCountsForIt) {
@@ -49,10 +47,9 @@ TEST(Nodes, OneMachineSimulatesSeveral) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const Nodes nodes = find_nodes(2, {.stall_timeout_s = 60});
   EXPECT_EQ(nodes.mine, static_cast<std::uint32_t>(rank) / 2);
-  EXPECT_EQ(nodes.count, static_cast<std::uint32_t>(ranks + 1) / 2);
   EXPECT_EQ(nodes.counts, rank == 0) << "one counts for the machine";
   EXPECT_EQ(nodes.first_of_clock, std::vector<int>{0}) << "one clock";
-  EXPECT_EQ(nodes.table.size(), rank == 0 ? nodes.count : 0);
+  EXPECT_EQ(nodes.table.size(), rank == 0 ? static_cast<std::size_t>(ranks + 1) / 2 : 0);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ import pytest
 
 from builders import MIB, CaseSpec, RunBuilder, sweep
 from strider.cli import main
-from strider.errors import StriderError
+from strider.errors import DamagedRunError, StriderError
 from strider.launch.earlier import read_earlier
 from strider.store import RankRow, list_runs, load, load_events, query
 from strider.store.load import load_end
@@ -96,6 +96,28 @@ def test_events_and_fields_of_a_later_strider_are_passed_over(run_dir: Path) -> 
     with (run_dir / "events.jsonl").open("a") as events:
         events.write('{"event":"timeline","time_s":3}\n')
     assert len(load(run_dir).samples) == 12
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("repetitions", {"until": []}),
+        ("repetitions", {"min": "2"}),
+        ("turn", {"number": {}}),
+        ("turn", {"alone": -1}),
+        ("clients", "2"),
+        ("clients", -1),
+        ("sharing", [1]),
+        ("operations", "write"),
+        ("case", 1.5),
+    ],
+)
+def test_a_case_with_a_value_that_it_cannot_have_is_named(run_dir: Path, field: str, value: object) -> None:
+    document = json.loads((run_dir / "plan.json").read_text())
+    document["cases"][0][field] = value
+    (run_dir / "plan.json").write_text(json.dumps(document))
+    with pytest.raises(DamagedRunError, match=rf"plan\.json: document with an invalid cases\.0\.{field}"):
+        load(run_dir)
 
 
 @pytest.mark.parametrize("name", ["run.json", "plan.json", "events.jsonl"])
