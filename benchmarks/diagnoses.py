@@ -399,10 +399,11 @@ SENTENCES: dict[str, Sentence] = {
             lambda rng, n: often_last(rng, n, 40, 1.0, True),
             lambda rng, n: often_last(rng, n, 8, 1.0, slow_rank=1.3),
             lambda rng, n: often_last(rng, n, 8, 1.0, True, slow_rank=1.4),
+            lambda rng, n: often_last(rng, 4 * n, 4, 1.0, slow_rank=1.15),
         ],
         lambda rng, n: often_last(rng, n, 8, 1.3),
         "a node 1.3 × slower, 8 nodes of 32 ranks, 2 operations, noise of the ranks 10 %, of the nodes 5 % "
-        "(also 4 and 40 nodes, stalls of nodes, and nodes beside a rank that is 1.3 or 1.4 × slower, "
+        "(also 4 and 40 nodes, stalls of nodes, and nodes beside a rank that is 1.15 to 1.4 × slower, "
         "without a cause)",
     ),
     "uneven ranks": Sentence(

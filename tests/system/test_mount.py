@@ -25,6 +25,7 @@ from strider.doctor.mounts import check_mounts
 from strider.engine import Engine
 from strider.errors import StriderError
 from strider.listio import (
+    MountOptions,
     ServerOptions,
     check,
     mount,
@@ -488,11 +489,27 @@ def test_the_process_of_a_mount_has_ended_when_it_is_unmounted(
     pid = mounts.pids[stuck]
     os.kill(pid, signal.SIGSTOP)
     try:
-        with pytest.raises(StriderError, match=f"is unmounted, but its process {pid} has not ended within"):
+        with pytest.raises(StriderError, match=f"is unmounted, but its process {pid} has not ended in"):
             unmount(stuck)
     finally:
         os.kill(pid, signal.SIGCONT)
         wait_for(lambda: not identify(pid, ""), "the mount to end")
+
+
+def test_unmounting_waits_for_no_earlier_mount_of_the_directory(
+    engine: Engine, volume: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mount that was taken out of sight lives until its last file is closed."""
+    mounts = Mounts(engine, volume, tmp_path)
+    directory = mounts()
+    earlier = mounts.pids[directory]
+    with (directory / "open").open("w"):
+        unmount(directory, lazily=True)
+        mount(engine, volume, directory, MountOptions())
+        monkeypatch.setattr(mounts_module, "ENDED_S", 20.0)
+        unmount(directory)
+        assert identify(earlier, ""), "the earlier one is still there"
+    wait_for(lambda: not identify(earlier, ""), "the earlier mount to end")
 
 
 def test_doctor_names_mounts_and_those_that_do_not_answer(

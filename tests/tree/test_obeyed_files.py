@@ -29,7 +29,7 @@ OTHER_FILES = {
     "lab/slurm.py::_start_munge": "a key to write",
     "lab/system.py::_may_mount": "the rights of this process",
     "listio/hosts.py::read_hosts": "parses what own_files returned",
-    "listio/mounts.py::_processes_of": "processes of the kernel",
+    "listio/mounts.py::_process_of": "processes of the kernel",
     "listio/mounts.py::mounted": "the kernel's list of mounts",
     "listio/mounts.py::start_mount": "the end of a log, for a message",
     "listio/servers.py::_last_lines": "the end of a log, for a message",

@@ -14,6 +14,7 @@ from strider.cli.clean import clean
 from strider.cli.compare import compare
 from strider.cli.console import discard_output, echo
 from strider.cli.convert import convert
+from strider.cli.damaged import showing_runs
 from strider.cli.data import data
 from strider.cli.describe import describe
 from strider.cli.doctor import doctor
@@ -66,11 +67,11 @@ app.command("submit")(submit)
 app.command("watch")(watch)
 app.command("cancel")(cancel)
 app.command("plan")(plan)
-app.command("list")(list_)
-app.command("show")(show)
-app.command("report")(report)
-app.command("compare")(compare)
-app.command("export")(export)
+app.command("list")(showing_runs(list_))
+app.command("show")(showing_runs(show))
+app.command("report")(showing_runs(report))
+app.command("compare")(showing_runs(compare))
+app.command("export")(showing_runs(export))
 app.command("serve")(serve)
 app.command("observe")(observe)
 app.command("describe")(describe)
@@ -80,8 +81,8 @@ app.command("piobench")(piobench)
 app.command("convert")(convert)
 app.command("tag", context_settings={"ignore_unknown_options": True})(tag)
 app.command("note")(note)
-app.command("rm")(rm)
-app.command("prune")(prune)
+app.command("rm")(showing_runs(rm))
+app.command("prune")(showing_runs(prune))
 app.command("clean")(clean)
 app.command("doctor")(doctor)
 app.command("setup")(setup)

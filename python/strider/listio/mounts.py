@@ -141,7 +141,7 @@ def unmount(directory: Path, *, lazily: bool = False) -> None:
     point = _point(directory)
     if str(point) not in mounted():
         raise StriderError(f"no list-I/O volume is mounted on {directory}")
-    serving = [] if lazily else _processes_of(point)
+    serving = None if lazily else _process_of(point)
     done = subprocess.run(
         ["fusermount3", "-u", *(["-z"] if lazily else []), str(point)],
         stdin=subprocess.DEVNULL,
@@ -151,11 +151,12 @@ def unmount(directory: Path, *, lazily: bool = False) -> None:
     )
     if done.returncode != 0:
         raise StriderError(f"cannot unmount {directory}: {done.stderr.strip()}", ExitCode.CANNOT_RUN)
-    _wait_for_end(directory, serving)
+    if serving is not None:
+        _wait_for_end(directory, serving)
 
 
-def _processes_of(point: Path) -> list[Process]:
-    """The processes of this user that serve a mount point."""
+def _process_of(point: Path) -> Process | None:
+    """The process of this user that serves a mount point: the latest, as earlier ones may live on."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -163,14 +164,15 @@ def _processes_of(point: Path) -> list[Process]:
             is_own = entry.stat().st_uid == os.geteuid()
             if is_own and Path(os.fsdecode(program)).name == MOUNT and os.fsencode(point) in words:
                 found.append(identify(int(entry.name), f"the mount on {point}"))
-    return [process for process in found if process is not None]
+    alive = [process for process in found if process is not None]
+    return max(alive, key=lambda process: (process.start_ticks, process.pid), default=None)
 
 
-def _wait_for_end(directory: Path, processes: list[Process]) -> None:
+def _wait_for_end(directory: Path, process: Process) -> None:
     end = time.monotonic() + ENDED_S
-    while left := [str(process.pid) for process in processes if is_alive(process)]:
+    while is_alive(process):
         if time.monotonic() > end:
-            what = f"{directory} is unmounted, but its process {left[0]} has not ended within {ENDED_S:.0f} s"
+            what = f"{directory} is unmounted, but its process {process.pid} has not ended in {ENDED_S:.0f} s"
             raise StriderError(
                 f"{what}: it still removes data files, or a server does not answer; see mount.log of the "
                 "volume, and check the volume when the process has ended",

@@ -157,8 +157,9 @@ def often_last(phases: Sequence[tuple[Sample, LastRank]], cases: int, operations
     If no rank is slower, each of N ranks is the last of a phase with probability 1 / N, and each node with
     the share of its ranks. The largest count of all ranks and of all nodes is judged (factors N and 2). For
     nodes, each operation is judged alone, over its repetitions: what disturbs a node for a moment disturbs
-    several phases of one repetition. If the rank has most of the phases of its node, the other nodes are
-    judged over the phases in which it was not the last: a slow rank would hide a slow node.
+    several phases of one repetition. If a rank is named, nodes are judged over the phases in which it was
+    not the last: a slow rank would hide a slow node, or make its own node look slow. Its node is named in
+    its place if the rank has at most half of its phases, and the node is sure without it, or surer with it.
 
     Args:
         phases: All phases of the case.
@@ -170,11 +171,17 @@ def often_last(phases: Sequence[tuple[Sample, LastRank]], cases: int, operations
     ranks = phases[0][1].ranks
     by_chance = 2 * cases * _by_chance(ranks, 1 / ranks, len(phases), times)
     single = Often(rank, own[0][1].node, own, len(phases), by_chance)
-    of_node = sum(one.node_number == own[0][1].node_number for _, one in phases)
-    if not (single.is_sure and 2 * times > of_node):
-        return _last_nodes(phases, phases, operations) or ([single] if single.is_sure else [])
+    if not single.is_sure:
+        return _last_nodes(phases, phases, operations)
     rest = [(sample, one) for sample, one in phases if one.rank != rank]
-    return [single, *(node for node in _last_nodes(rest, phases, operations) if node.node != single.node)]
+    nodes = _last_nodes(rest, phases, operations)
+    others = [node for node in nodes if node.node != single.node]
+    with_rank = [node for node in _last_nodes(phases, phases, operations) if node.node == single.node]
+    of_node = sum(one.node_number == own[0][1].node_number for _, one in phases)
+    has_most = 2 * times > of_node
+    is_surer = len(others) < len(nodes) or any(node.p_value < single.p_value for node in with_rank)
+    own_node = with_rank if is_surer and not has_most else []
+    return [*(own_node or [single]), *others]
 
 
 def _last_nodes(

@@ -46,7 +46,7 @@ _FITS: Mapping[str, Callable[[object], bool]] = {
     "sharing": lambda value: _is_text(value) or _is_count(value),
     "numbers": lambda value: _is_list(value, _is_count),
     "weights": lambda value: _is_map(value, _is_number),
-    "levels": lambda value: _is_list(value, lambda level: _is_list(level, _is_count)),
+    "levels": lambda value: _is_list(value, lambda level: _is_count(level) or _is_list(level, _is_count)),
 }
 """What the values of a kind are (docs/formats.md, section 1)."""
 

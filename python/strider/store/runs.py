@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from strider.errors import StriderError
+from strider.errors import DAMAGE, StriderError
 from strider.listing.index import Index
 from strider.listing.names import RUN_ID
 from strider.listing.summary import RunSummary, TimeLimitCut
@@ -35,6 +35,15 @@ def list_runs(store: Path) -> list[RunSummary]:
 
 
 def summarize(directory: Path) -> RunSummary:
+    """A run in a list of runs; `unreadable` if anything in it is damaged."""
+    try:
+        return _summary(directory)
+    except (*DAMAGE, RecursionError) as error:
+        damage = f"values do not fit one another ({type(error).__name__}: {error})"
+        return RunSummary(printable(directory.name), directory, "", "unreadable", damage=printable(damage))
+
+
+def _summary(directory: Path) -> RunSummary:
     """A run in a list of runs: from `run.json`, the end of its events, its plan, report and labels.
 
     Reads all events of a run with a time limit. A run is `unreadable` if `run.json` or the last event is.

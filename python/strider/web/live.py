@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from strider.engine import Json
-from strider.errors import ExitCode, StriderError
+from strider.errors import DAMAGE, ExitCode, StriderError
 from strider.jobs.following import planned_state
 from strider.launch.messages import message
 from strider.launch.state import RunState
@@ -86,9 +86,10 @@ class Stream:
             planned = await asyncio.to_thread(planned_state, directory)
             async for news in follow(directory, planned):
                 await self._put({"run": run, **news})
-        except StriderError as error:
+        except (StriderError, *DAMAGE) as error:
             await self._put({"run": run, "damaged": f"the events of this run are damaged ({error!r:.200})"})
-        self._followed.pop(run, None)
+        finally:
+            self._followed.pop(run, None)
 
     async def _put(self, message: Json) -> None:
         await self._messages.put(f"data: {json.dumps(message)}\n\n")
@@ -201,7 +202,7 @@ async def follow(directory: Path, state: RunState) -> AsyncIterator[dict[str, Js
                 state.add(event)
             elapsed_s = max(elapsed_s, *(float(event.get("time_s") or 0) for event in events), 0.0)
             news = _news(state, events, elapsed_s)
-        except StriderError:  # the page of the run says what is damaged
+        except (StriderError, *DAMAGE):  # the page of the run says what is damaged
             yield {"over": True}
             return
         if events or first:

@@ -92,6 +92,18 @@ def test_the_node_of_a_named_rank_is_not_named_beside_it(tmp_path: Path) -> None
     assert (found.rank, found.last) == (of_node, 8)
 
 
+def test_a_slow_rank_does_not_make_its_node_slow(tmp_path: Path) -> None:
+    """Rank 0 is last in 16 of 60 phases; of the other 44, its node has 30, which may be chance."""
+    of_node = MANY_RANKS // 2
+
+    def last(repetition: int) -> int:
+        return 0 if repetition < 16 else repetition if repetition < 46 else of_node + repetition - 46
+
+    run = of_many_ranks(tmp_path, last, repetitions=60, nodes=2)
+    (found,) = stragglers(run, last_ranks(run))
+    assert (found.rank, found.last) == (0, 16)
+
+
 def test_a_slow_rank_does_not_hide_a_slow_node(tmp_path: Path) -> None:
     of_node = MANY_RANKS // 10
     run = of_many_ranks(
