@@ -83,11 +83,16 @@ Task check(OpenFile& file, const Ask& ask, Participation participation) {
                                   " bytes, which is no multiple of the elementary type of the view (" +
                                   std::to_string(etype_bytes) + " bytes)");
   task.etypes = task.bytes / etype_bytes;
+  // A view without data moves the pointers alone.
+  if (file.view->filetype().size == 0) task.bytes = 0;
   return task;
 }
 
 void require_place(const Task& task) {
-  if (task.view->has_place_for(task.position, task.bytes)) return;
+  // Also where the file has a place for the data, or there is none: a pointer moves behind what is accessed.
+  std::int64_t end = 0;
+  const bool has_end = task.position >= 0 && !__builtin_add_overflow(task.position, task.etypes, &end);
+  if (has_end && task.view->has_place_for(task.position, task.bytes)) return;
   throw Failure(MPI_ERR_ARG, "the access ends beyond the largest file: " + std::to_string(task.bytes) +
                                  " bytes at offset " + std::to_string(task.position) + " of the view");
 }
@@ -101,8 +106,7 @@ void place(OpenFile& file, const Ask& ask, Task& task) {
     const std::scoped_lock lock(file.mutex);
     task.position = file.position;
     require_place(task);
-    if (__builtin_add_overflow(file.position, task.etypes, &file.position))
-      throw Failure(MPI_ERR_ARG, file.name + ": the file pointer would lie beyond the largest file");
+    file.position += task.etypes;
   }
   require_place(task);
 }

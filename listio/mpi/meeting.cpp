@@ -92,7 +92,7 @@ Meeting meet(OpenFile& file, const Ask& ask, Agreement agreement) {
   meeting.has_met =
       agreement == Agreement::wanted || ask.pointer == Pointer::shared || may_aggregate(file, ask.direction);
   if (!meeting.has_met) {
-    if (!meeting.outcome.failed()) place(file, ask, meeting.task);
+    if (!meeting.outcome.failed()) meeting.outcome = outcome_of([&] { place(file, ask, meeting.task); });
     return meeting;
   }
   try {

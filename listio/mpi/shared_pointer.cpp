@@ -8,12 +8,17 @@
 namespace strider::listio::mpi {
 namespace {
 
+[[noreturn]] void refuse_largest() {
+  throw Failure(MPI_ERR_ARG, "the shared file pointer would lie beyond the largest file");
+}
+
 /// A cell ends with the connection of the client that made it, and with its server.
 template <typename Call>
 auto use_cell(Connection& connection, const Call& call) {
   try {
     return connection.use(call);
   } catch (const IoError& error) {
+    if (error.details().error_number == EOVERFLOW) refuse_largest();
     if (error.details().error_number != ENOENT) throw;
     throw Failure(MPI_ERR_IO,
                   "the shared file pointer is lost: server 0 was started again, or has lost the connection of the rank "
@@ -31,7 +36,9 @@ std::int64_t SharedPointer::fetch_add(std::int64_t etypes) {
   if (connection_) return use_cell(*connection_, [&](Client& client) { return client.fetch_add(cell_, etypes); });
   const std::scoped_lock lock(*mutex_);
   const std::int64_t before = alone_;
-  alone_ += etypes;
+  std::int64_t after = 0;
+  if (__builtin_add_overflow(before, etypes, &after)) refuse_largest();
+  alone_ = after;
   return before;
 }
 

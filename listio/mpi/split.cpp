@@ -13,8 +13,12 @@ Outcome SplitAccess::begin(const std::shared_ptr<OpenFile>& file, const Ask& ask
   } else if (file->is_atomic() || meeting.task.values) {
     split->outcome_ = move(file, meeting.task, split->moved_);
   } else if (meeting.task.bytes > 0) {
-    split->transfer_ = std::make_unique<Transfer>(file, meeting.task);
-    split->transfer_->advance();
+    // The shared pointer is known only now: the ranks agree at the end.
+    split->outcome_ = outcome_of([&] {
+      require_place(meeting.task);
+      split->transfer_ = std::make_unique<Transfer>(file, meeting.task);
+      split->transfer_->advance();
+    });
   }
   const std::scoped_lock lock(file->mutex);
   file->split = std::move(split);

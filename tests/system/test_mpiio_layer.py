@@ -87,6 +87,16 @@ def test_calls_do_what_mpi_says(engine: Engine, volume: Path, test: str, ranks: 
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("test", ["ordered", "empty", "overlapping"])
+def test_a_collective_call_without_a_place_on_one_rank_fails_on_all(
+    engine: Engine, volume: Path, test: str, ranks: int
+) -> None:
+    """No byte is moved elsewhere, and no rank waits forever."""
+    done = run(engine, volume, ranks, test, f"listio:places-{test}-{ranks}", name="places")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_files_in_external32_are_as_those_of_mpi(
     engine: Engine, volume: Path, ranks: int, tmp_path: Path
