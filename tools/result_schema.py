@@ -19,7 +19,18 @@ import math
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from strider.store.values import Amount, Count, Number, Pair, Real, Signed, Unsigned
+from strider.store.values import (
+    Amount,
+    Bucket,
+    Count,
+    Duration,
+    Number,
+    Real,
+    Seconds,
+    Signed,
+    Time,
+    Unsigned,
+)
 
 
 class Record(BaseModel):
@@ -45,8 +56,10 @@ PYTHON_TYPES = {
     "text": "str",
     "texts by name": "dict[str, str]",
     "counter groups": "list[CounterGroup]",
-    "count pair": "Pair",
+    "count pair": "Bucket",
 }
+NAN_FOR_NULL = {"Real": "float", "Unsigned": "Amount", "Time": "Instant", "Duration": "Seconds"}
+"""Types whose null is NaN, each with the one that has no null."""
 PYTHON_NAMES = {"class": "cause"}
 """Fields whose names are words of Python."""
 UNITS = {
@@ -78,12 +91,14 @@ def python_type(field: FieldSchema) -> str:
     plain = f"{field.record}" if kind == "record" else PYTHON_TYPES[kind]
     if field.signed:
         plain = {"Count": "Signed", "Unsigned": "Real"}.get(plain, plain)
+    if unit_of(field.name) == "s":
+        plain = {"Unsigned": "Duration", "Real": "Time"}.get(plain, plain)
     if field.type.endswith(" list"):
         plain = f"list[{plain}]"
     # What is null where there is no value is None; a real number that could not be computed is NaN.
-    missing = field.may_be_absent and field.absent is None and plain not in ("Real", "Unsigned")
+    missing = field.may_be_absent and field.absent is None and plain not in NAN_FOR_NULL
     if field.nullable or missing:
-        plain = {"Real": "float", "Unsigned": "Amount"}.get(plain, plain)
+        plain = NAN_FOR_NULL.get(plain, plain)
         return f"{plain} | None"
     return plain
 
@@ -92,7 +107,7 @@ def default_of(field: FieldSchema) -> str:
     """The value that a run without the field has; empty where every run has it."""
     if not field.may_be_absent:
         return ""
-    if field.absent is None and python_type(field) in ("Real", "Unsigned"):
+    if field.absent is None and python_type(field) in NAN_FOR_NULL:
         return "math.nan"
     return repr(field.absent).replace("'", '"')
 

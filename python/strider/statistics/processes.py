@@ -37,15 +37,17 @@ def process_times(summaries: Sequence[OperationSummary], ranks: Sequence[RankRow
         summaries: The results.
         ranks: What each rank did in each phase; those of warm-ups and void samples do not count.
     """
-    rows: defaultdict[tuple[int, str, int], list[RankRow]] = defaultdict(list)
+    rows: defaultdict[tuple[int, str], defaultdict[int, list[RankRow]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for row in ranks:
         if not row.warmup:
-            rows[row.case, row.operation, row.rank].append(row)
+            rows[row.case, row.operation][row.rank].append(row)
     return [
         _mean(summary, rank, own)
         for summary in summaries
-        for rank in range(summary.case.clients)
-        if (own := _counted(summary, rows[(*summary.key, rank)]))
+        for rank, all_rows in sorted(rows[summary.key].items())
+        if (own := _counted(summary, all_rows))
     ]
 
 

@@ -29,6 +29,7 @@ from strider.store.model import (
     Start,
     Timeline,
 )
+from strider.store.values import LATEST_S
 from strider.text import shortened
 
 Event = dict[str, Any]
@@ -50,8 +51,6 @@ EVENT_TYPES: dict[str, type[BaseModel]] = {
     "cut": Cut,
     "end": End,
 }
-_LATEST_S = 1e12
-"""Beyond any time of an event."""
 
 
 def checked(path: Path, line: int | None, event: object) -> BaseModel | None:
@@ -69,7 +68,7 @@ def checked(path: Path, line: int | None, event: object) -> BaseModel | None:
     if not isinstance(event, dict) or not isinstance(kind, str):
         raise DamagedRunError(f"{_place(path, line)} is not an event: the file is damaged")
     time_s = event.get("time_s")
-    if time_s is not None and not (type(time_s) in (int, float) and -_LATEST_S < time_s < _LATEST_S):
+    if time_s is not None and not (type(time_s) in (int, float) and -LATEST_S < time_s < LATEST_S):
         what = f"{_place(path, line)}: {shortened(kind)} with an invalid time_s"
         raise DamagedRunError(f"{what}: it is no time: the file is damaged")
     model = EVENT_TYPES.get(kind)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from strider.store import records
 from strider.store.case import Case
@@ -33,11 +32,21 @@ from strider.store.records import (
     RankRates,
     RankRow,
     Record,
-    RequestValues,
-    Timeline,
     Verify,
 )
-from strider.store.values import Count, Number, Pair, Real, Unsigned, Word
+from strider.store.values import (
+    Count,
+    Duration,
+    Instant,
+    Moment,
+    Number,
+    Pair,
+    Real,
+    Seconds,
+    Time,
+    Unsigned,
+    Word,
+)
 
 __all__ = [
     "Arrivals",
@@ -91,7 +100,7 @@ class Plan(Record):
     seed: Word = 0
     scale_down: Count = 1
     interleave: str = "random"
-    time_limit_s: Unsigned = 0.0
+    time_limit_s: Duration = 0.0
     cases: list[Case]
 
 
@@ -152,13 +161,13 @@ class Cut(Record):
         differences: Conditions of the next start that differ from those of the first, one line each.
     """
 
-    time_s: Real = math.nan
+    time_s: Time = math.nan
     status: str
     reason: str = ""
     at: str = ""
     resumed: str = ""
     repetitions: Number = 0
-    time_limit_s: Unsigned = 0.0
+    time_limit_s: Duration = 0.0
     differences: list[str] = Field(default_factory=list)
 
 
@@ -182,7 +191,7 @@ class RunInfo(Record):
 
     run: str
     strider: str = ""
-    started: str
+    started: Moment
     command: list[str] = Field(default_factory=list)
     directory: str = ""
     set: list[str] = Field(default_factory=list)
@@ -191,28 +200,22 @@ class RunInfo(Record):
     environment: dict[str, Any] = Field(default_factory=dict)
     data_sets: dict[str, KnownDataSet] = Field(default_factory=dict)
     resumed: list[Cut] = Field(default_factory=list)
-    time_limit_s: float | None = None
-    ended: str | None = None
+    time_limit_s: Seconds | None = None
+    ended: Moment | None = None
     status: str | None = None
-    exit_code: int | None = None
+    exit_code: Annotated[int, Field(ge=0, le=255)] | None = None
     signal: str = ""
     per_rank: str = ""
 
     @property
     def started_s(self) -> float:
-        """When the run began, seconds since 1970; NaN where `started` is no time."""
-        return _seconds(self.started)
+        """When the run began, seconds since 1970."""
+        return datetime.fromisoformat(self.started).timestamp()
 
     @property
     def ended_s(self) -> float:
-        """When the run was sealed, seconds since 1970; NaN before, or where `ended` is no time."""
-        return _seconds(self.ended or "")
-
-
-def _seconds(time: str) -> float:
-    with suppress(ValueError):
-        return datetime.fromisoformat(time).timestamp()
-    return math.nan
+        """When the run was sealed, seconds since 1970; NaN before."""
+        return datetime.fromisoformat(self.ended).timestamp() if self.ended else math.nan
 
 
 class Node(Record):
@@ -233,9 +236,9 @@ class Node(Record):
 
     name: str
     ranks: Number
-    clock_offset_s: Real = math.nan
-    clock_error_s: Real = math.nan
-    time_of_day_offset_s: Real = math.nan
+    clock_offset_s: Time = math.nan
+    clock_error_s: Time = math.nan
+    time_of_day_offset_s: Time = math.nan
     cpus: Number = 0
     numa_nodes: Number = 0
     affinity_cpus_min: Number = 0
@@ -263,10 +266,10 @@ class Confinement(Record):
 class Start(Record):
     """The engine's first event: what it runs on."""
 
-    time_s: Real = 0.0
+    time_s: Time = 0.0
     run: str
     engine: str
-    started: str = ""
+    started: Moment = ""
     mpi: str = ""
     ranks: Number = 0
     nodes: list[Node] = Field(default_factory=list)
@@ -296,7 +299,7 @@ class RepetitionEnd(Record):
     case: Number
     repetition: Number
     warmup: bool = False
-    elapsed_s: Unsigned = math.nan
+    elapsed_s: Duration = math.nan
     failed: bool = False
     rates: dict[str, Unsigned] = Field(default_factory=dict)
 
@@ -312,7 +315,7 @@ class Progress(Record):
     bytes_total: Count
     requests_done: Count = 0
     requests_total: Count = 0
-    elapsed_s: Unsigned
+    elapsed_s: Duration
     observed_ranks: Number = 1
     done_phases: Count = 0
     planned_phases: Count
@@ -355,7 +358,7 @@ class CeilingReport(Record):
     clients: Number | None = None
     nodes: Number | None = None
     ranks_per_node_max: Number | None = None
-    elapsed_s: Unsigned = math.nan
+    elapsed_s: Duration = math.nan
     ceilings: list[Ceiling] = Field(default_factory=list)
 
 
@@ -382,10 +385,30 @@ class Sample(records.Sample):
         return min(self.transfer_s + self.sync_s, self.elapsed_s)
 
 
+def _equally_long(value: list[Any], known: ValidationInfo) -> list[Any]:
+    if any(isinstance(other, list) and len(other) != len(value) for other in known.data.values()):
+        raise ValueError("the lists are not equally long")
+    return value
+
+
+class Timeline(records.Timeline):
+    """Requests of a rank, or of all ranks of a node or of several, in each interval of a phase."""
+
+    start_s: Instant
+    interval_s: Annotated[Seconds, Field(ge=1e-9)]
+    _lists = field_validator("requests", "busy_s", "latency_max_s")(_equally_long)
+
+
+class RequestValues(records.RequestValues):
+    """First, middle and last value that each request of a rank read, in order."""
+
+    _lists = field_validator("bytes", "first", "middle", "last")(_equally_long)
+
+
 class ErrorRow(records.ErrorRow):
     """An error, with when it was noticed."""
 
-    time_s: Real = math.nan
+    time_s: Time = math.nan
 
 
 class DataSetEvent(Record):
@@ -398,7 +421,7 @@ class DataSetEvent(Record):
         tree: What each rank has in the trees, with a case of metadata.
     """
 
-    time_s: Real
+    time_s: Time
     case: Number
     data_set: str
     state: str
@@ -413,7 +436,7 @@ class DataSetEvent(Record):
 class End(Record):
     """The last event."""
 
-    time_s: Real
+    time_s: Time
     status: str
     samples: Count = 0
     errors: Count = 0

@@ -11,13 +11,13 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError, ValidationInfo, field_validator
 
 from strider.errors import DamagedRunError, StriderError
 from strider.store.checked_events import invalid
 from strider.store.events import require_version
 from strider.store.model import CounterGroup, NodeCounters, Record, Run, Sample
-from strider.store.values import Unsigned
+from strider.store.values import Duration, Moment, Seconds
 from strider.text import printable_json
 from strider.text_file import MOST_DOCUMENT_BYTES, json_of, read_regular
 
@@ -32,13 +32,26 @@ _Model = TypeVar("_Model", bound=BaseModel)
 class _Head(Record):
     host: str
     started: str
-    interval_s: Unsigned
+    interval_s: Duration
 
 
 class _Line(Record):
-    end: datetime = Field(strict=False)
-    elapsed_s: Unsigned
+    end: Moment
+    elapsed_s: Seconds
     counters: list[CounterGroup]
+
+    @property
+    def end_s(self) -> float:
+        """Its end, seconds since 1970."""
+        return datetime.fromisoformat(self.end).timestamp()
+
+    @field_validator("elapsed_s")
+    @classmethod
+    def _begins_after_1970(cls, elapsed_s: float, known: ValidationInfo) -> float:
+        end = known.data.get("end")
+        if end and elapsed_s > datetime.fromisoformat(end).timestamp():
+            raise ValueError("it began before 1970")
+        return elapsed_s
 
 
 @dataclass(frozen=True)
@@ -148,10 +161,7 @@ def read_observed(path: Path) -> Observed:
     require_version(path, "strider-observed", head.get("version"), OBSERVED_VERSION)
     first = _validated(path, 1, _Head, head)
     readings = [_validated(path, line, _Line, one) for line, one in enumerate(documents, start=2)]
-    intervals = [
-        Interval(line.end.timestamp() - line.elapsed_s, line.end.timestamp(), line.counters)
-        for line in readings
-    ]
+    intervals = [Interval(line.end_s - line.elapsed_s, line.end_s, line.counters) for line in readings]
     return Observed(first.host, first.interval_s, intervals)
 
 

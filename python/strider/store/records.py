@@ -10,7 +10,18 @@ import math
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from strider.store.values import Amount, Count, Number, Pair, Real, Signed, Unsigned
+from strider.store.values import (
+    Amount,
+    Bucket,
+    Count,
+    Duration,
+    Number,
+    Real,
+    Seconds,
+    Signed,
+    Time,
+    Unsigned,
+)
 
 
 class Record(BaseModel):
@@ -46,13 +57,13 @@ class Latency(Record):
     """
 
     count: Count
-    min_s: Unsigned
-    mean_s: Unsigned
-    p50_s: Unsigned
-    p90_s: Unsigned
-    p99_s: Unsigned
-    p999_s: Unsigned
-    max_s: Unsigned
+    min_s: Duration
+    mean_s: Duration
+    p50_s: Duration
+    p90_s: Duration
+    p99_s: Duration
+    p999_s: Duration
+    max_s: Duration
 
 
 class Histogram(Record):
@@ -66,7 +77,7 @@ class Histogram(Record):
 
     scheme: str
     unit: str
-    buckets: list[Pair]
+    buckets: list[Bucket]
 
 
 class Part(Record):
@@ -158,12 +169,12 @@ class Deadline(Record):
         requests_per_rank_max: Most requests that a rank had completed.
     """
 
-    deadline_s: Unsigned
+    deadline_s: Duration
     requests: Count
     bytes: Count
-    elapsed_s: Unsigned
+    elapsed_s: Duration
     rate_mib_s: Unsigned
-    wear_out_s: Unsigned
+    wear_out_s: Duration
     requests_per_rank_min: Count
     requests_per_rank_max: Count
 
@@ -182,8 +193,8 @@ class Runtime(Record):
         passes_max: Most passes of a rank.
     """
 
-    runtime_s: Unsigned
-    ramp_s: Unsigned
+    runtime_s: Duration
+    ramp_s: Duration
     ramp_requests: Count
     ramp_bytes: Count
     requests_per_rank_min: Count
@@ -210,7 +221,7 @@ class Arrivals(Record):
     offered_requests_s: Unsigned
     achieved_requests_s: Unsigned
     late_requests: Count
-    latest_s: Real
+    latest_s: Time
 
 
 class Verify(Record):
@@ -325,25 +336,25 @@ class Sample(Record):
     files: Count = 1
     bytes: Count
     requests: Count
-    start_s: Real
-    elapsed_s: Unsigned
+    start_s: Time
+    elapsed_s: Duration
     rate_mib_s: Unsigned
-    start_skew_s: Real = math.nan
-    end_skew_s: Real = math.nan
-    clock_error_s: Amount | None = None
+    start_skew_s: Time = math.nan
+    end_skew_s: Time = math.nan
+    clock_error_s: Seconds | None = None
     flags: list[str] = []
-    first_done_s: Real = math.nan
+    first_done_s: Time = math.nan
     rate_first_done_mib_s: Unsigned = math.nan
     rate_first_done_requests_s: Unsigned = math.nan
     requests_s: Unsigned = math.nan
-    open_s: Unsigned = math.nan
-    transfer_s: Unsigned = math.nan
-    sync_s: Unsigned = math.nan
-    close_s: Unsigned = math.nan
-    prepare_s: Unsigned = math.nan
-    compute_s: Unsigned = math.nan
-    user_s: Unsigned = math.nan
-    system_s: Unsigned = math.nan
+    open_s: Duration = math.nan
+    transfer_s: Duration = math.nan
+    sync_s: Duration = math.nan
+    close_s: Duration = math.nan
+    prepare_s: Duration = math.nan
+    compute_s: Duration = math.nan
+    user_s: Duration = math.nan
+    system_s: Duration = math.nan
     voluntary_switches: Count | None = None
     involuntary_switches: Count | None = None
     latency: Latency | None = None
@@ -408,14 +419,14 @@ class RankRow(Record):
     node: Number = 0
     bytes: Count
     requests: Count
-    start_s: Real
-    end_s: Real
-    open_s: Unsigned = math.nan
-    transfer_s: Unsigned = math.nan
-    close_s: Unsigned = math.nan
-    io_s: Unsigned = math.nan
-    user_s: Unsigned = math.nan
-    system_s: Unsigned = math.nan
+    start_s: Time
+    end_s: Time
+    open_s: Duration = math.nan
+    transfer_s: Duration = math.nan
+    close_s: Duration = math.nan
+    io_s: Duration = math.nan
+    user_s: Duration = math.nan
+    system_s: Duration = math.nan
     digest: str | None = None
     read_calls: Count | None = None
     write_calls: Count | None = None
@@ -446,8 +457,8 @@ class NodeCounters(Record):
     operation: str
     node: Number | None = 0
     nodes: Number = 1
-    elapsed_s: Unsigned
-    sampling_s: Unsigned = math.nan
+    elapsed_s: Duration
+    sampling_s: Duration = math.nan
     counters: list[CounterGroup] = []
 
 
@@ -473,9 +484,9 @@ class ClockRow(Record):
     warmup: bool = False
     operation: str
     node: Number
-    offset_start_s: Real
-    offset_end_s: Real
-    error_s: Real
+    offset_start_s: Time
+    offset_end_s: Time
+    error_s: Time
     drift_ppm: Real
     drift_error_ppm: Real
 
@@ -506,12 +517,12 @@ class Timeline(Record):
     rank: Number | None
     node: Number | None = 0
     nodes: Number = 1
-    start_s: Real
-    interval_s: Unsigned
+    start_s: Time
+    interval_s: Duration
     bytes: list[Count]
     requests: list[Count]
-    busy_s: list[Unsigned]
-    latency_max_s: list[Unsigned]
+    busy_s: list[Duration]
+    latency_max_s: list[Duration]
 
 
 class RequestValues(Record):

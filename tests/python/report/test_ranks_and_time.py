@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from builders import CaseSpec, RunBuilder, sweep
 from strider.report.charts import timelines
 from strider.report.charts.rank_maps import rank_map_of
@@ -13,6 +15,7 @@ from strider.report.labels.facets import Facets
 from strider.statistics import summarize
 from strider.statistics.relative_rates import relative_rates
 from strider.store import Run, Timeline, load, load_events
+from strider.units import MIB
 
 
 def run_of(directory: Path, cases: list[CaseSpec], repetitions: int = 2) -> Run:
@@ -142,6 +145,16 @@ def test_the_least_steady_operations_are_drawn(tmp_path: Path) -> None:
     assert len(drawn) == 12
     assert drawn[-1].title.startswith("write, case 14")
     assert left_out == "The least steady ones; 2 steadier operations left out."
+
+
+def test_rows_of_a_phase_that_are_far_apart_have_wider_intervals(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [CaseSpec(operations=("write",), timelines=[[8] * 6, [8] * 6])], 1)
+    first, second = load_events(run.directory, Timeline)
+    late = second.model_copy(update={"start_s": first.start_s + 1e6})
+    together = timelines._together([first, late], "", run.cases[1])
+    assert len(together.rates) < 10_000
+    moved = sum(together.rates) * together.interval_s
+    assert moved == pytest.approx((sum(first.bytes) + sum(late.bytes)) / MIB)
 
 
 def test_a_long_timeline_is_drawn_in_wider_steps() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,3 +31,16 @@ def test_void_repetitions_and_warm_ups_do_not_count(tmp_path: Path) -> None:
     run = load(RunBuilder([CaseSpec(wrong_data=True)], repetitions=2, warmup=1).write(tmp_path / "run"))
     found = process_times(summarize(run), load_events(run.directory, RankRow))
     assert {(one.summary.operation, one.rank, one.n) for one in found} == {("write", 0, 2), ("write", 1, 2)}
+
+
+def test_clients_without_rows_take_no_memory(tmp_path: Path) -> None:
+    run = load(RunBuilder([CaseSpec(operations=("write",))], repetitions=1).write(tmp_path / "run"))
+    (summary,) = summarize(run)
+    large = replace(summary, case=summary.case.model_copy(update={"clients": 1_000_000}))
+    rows = load_events(run.directory, RankRow)
+    tracemalloc.start()
+    found = process_times([large], rows)
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [one.rank for one in found] == [0, 1]
+    assert most_bytes < 1 << 20

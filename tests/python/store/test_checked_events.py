@@ -12,8 +12,10 @@ import pytest
 from builders import CaseSpec, RunBuilder
 from strider.engine import Json
 from strider.errors import DamagedRunError
+from strider.statistics.histogram import bucket_of
 from strider.store.checked_events import EVENT_TYPES, Event, checked
 from strider.store.schema import FieldSchema, results_schema
+from strider.store.values import BUCKETS
 
 PATH = Path("events.jsonl")
 DEEP: Json = json.loads("[" * 500 + "]" * 500)
@@ -119,7 +121,7 @@ def test_no_value_at_any_place_ends_in_another_error(event: Event) -> None:
 
 WRONG: dict[str, list[Json]] = {
     "flag": [None, 0, "x", []],
-    "integer": [True, -1, 1 << 32, 1.0, "1", [], {}, math.nan],
+    "integer": [True, -1, 1 << 31, 1.0, "1", [], {}, math.nan],
     "count": [True, 1 << 64, 1.0, "1", [], {}, 10**400],
     "real": [True, math.nan, math.inf, "1", [], {}],
     "text": [3, True, [], {}],
@@ -141,3 +143,36 @@ def test_what_is_no_value_of_its_type_is_named(event: Event) -> None:
         if kind == "real" and not field.signed and not is_list:
             with pytest.raises(DamagedRunError, match=field.name):
                 checked(PATH, 3, {**event, field.name: -0.5})
+
+
+def result(kind: str) -> Event:
+    return next(event for event in results() if event["event"] == kind)
+
+
+@pytest.mark.parametrize("bucket", [BUCKETS, 10**18])
+def test_a_histogram_has_no_more_buckets_than_the_engines(bucket: int) -> None:
+    def sample(number: int) -> Event:
+        histogram = {"scheme": "loglinear-7", "unit": "ns", "buckets": [[number, 1]]}
+        return {**result("sample"), "histogram": histogram}
+
+    checked(PATH, 3, sample(bucket_of((1 << 45) - 1)))
+    with pytest.raises(DamagedRunError, match=r"line 3: sample with an invalid histogram\.buckets\.0\.0"):
+        checked(PATH, 3, sample(bucket))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("interval_s", 0.0), ("interval_s", None), ("interval_s", 1e-300), ("start_s", None), ("start_s", 1e17)],
+)
+def test_a_timeline_has_times_that_can_be_drawn(field: str, value: float | None) -> None:
+    with pytest.raises(DamagedRunError, match=f"timeline with an invalid {field}"):
+        checked(PATH, 3, {**result("timeline"), field: value})
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [("timeline", "bytes"), ("timeline", "latency_max_s"), ("values", "offset"), ("values", "last")],
+)
+def test_lists_side_by_side_are_equally_long(kind: str, field: str) -> None:
+    with pytest.raises(DamagedRunError, match=rf"line 3: {kind}.* not equally long"):
+        checked(PATH, 3, {**result(kind), field: []})

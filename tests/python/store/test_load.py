@@ -277,3 +277,22 @@ def test_ignored_events_are_said(run_dir: Path, capsys: pytest.CaptureFixture[st
     added = _with_orphans(run_dir)
     assert main(["show", str(run_dir)]) == 0
     assert f"note: {added} events after the end of the run are ignored" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("started", "x"),
+        ("started", "2026-11-21T04:05:06"),
+        ("started", "9999-12-31T23:59:59-12:00"),
+        ("ended", "2026-11-21"),
+        ("exit_code", 10**30),
+        ("exit_code", -1),
+        ("time_limit_s", -1e308),
+    ],
+)
+def test_what_a_run_cannot_be_sealed_with_is_damage(run_dir: Path, field: str, value: object) -> None:
+    info = json.loads((run_dir / "run.json").read_text())
+    (run_dir / "run.json").write_text(json.dumps({**info, field: value}))
+    with pytest.raises(DamagedRunError, match=rf"run\.json: document with an invalid {field}: "):
+        load(run_dir)

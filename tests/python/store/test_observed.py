@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from builders import CaseSpec, RunBuilder
-from strider.errors import StriderError
+from strider.errors import DamagedRunError, StriderError
 from strider.store import load, read_observed
 
 STARTED = "2026-11-21T04:05:06.789Z"
@@ -93,4 +93,26 @@ def test_other_files_are_refused(tmp_path: Path, text: str, message: str) -> Non
     file = tmp_path / "file"
     file.write_text(text)
     with pytest.raises(StriderError, match=message):
+        read_observed(file)
+
+
+@pytest.mark.parametrize(
+    ("end", "elapsed_s", "field"),
+    [
+        ("2026-11-21T04:05:07", 1.0, "end"),
+        ("1795234707", 1.0, "end"),
+        ("9999-12-31T23:59:59-12:00", 1.0, "end"),
+        ("2026-11-21T04:05:07Z", 1e300, "elapsed_s"),
+        ("2026-11-21T04:05:07Z", 9e11, "elapsed_s"),
+        ("2026-11-21T04:05:07Z", None, "elapsed_s"),
+    ],
+)
+def test_a_reading_at_no_time_is_damaged(
+    tmp_path: Path, end: str, elapsed_s: float | None, field: str
+) -> None:
+    head = {"format": "strider-observed", "version": 1, "host": "h", "started": STARTED, "interval_s": 1.0}
+    lines = [head, {"end": end, "elapsed_s": elapsed_s, "counters": []}]
+    file = tmp_path / "file"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(DamagedRunError, match=rf"line 2: reading with an invalid {field}"):
         read_observed(file)

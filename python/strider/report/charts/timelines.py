@@ -21,6 +21,8 @@ from strider.units import MIB, format_bytes
 _MAXIMUM_CHARTS = 12
 #: Lines of one chart: the first repetitions that are long enough.
 _MAXIMUM_REPETITIONS = 4
+#: Longer phases have wider intervals; the engine writes at most 600.
+_MOST_INTERVALS = 6000
 #: Fewer intervals are no course of time.
 _MINIMUM_INTERVALS = 4
 
@@ -60,7 +62,9 @@ def _lines(summary: OperationSummary, repetitions: dict[int, list[Timeline]]) ->
 
 def _together(parts: Sequence[Timeline], name: str, case: Case) -> Drawn:
     """The rate of all ranks: what each moved is counted at the middle of its own intervals."""
-    start_s, interval_s = min(part.start_s for part in parts), max(part.interval_s for part in parts)
+    start_s = min(part.start_s for part in parts)
+    end_s = max(part.start_s + len(part.requests) * part.interval_s for part in parts)
+    interval_s = max(*(part.interval_s for part in parts), (end_s - start_s) / _MOST_INTERVALS)
     amounts: defaultdict[int, float] = defaultdict(float)
     for part in parts:
         values = part.requests if case.is_metadata else part.bytes
