@@ -12,8 +12,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from strider.errors import StriderError
-from strider.store.checked_events import Event, checked
+from pydantic import BaseModel, ValidationError
+
+from strider.errors import DamagedRunError, StriderError
+from strider.store.checked_events import Event, checked, invalid
+from strider.store.model import Cut, Node, Start
+from strider.store.values import Instant, Moment, Number, Seconds
 from strider.text_file import json_of, open_unfollowed, sync_directory
 
 ASIDE = "set-aside.jsonl"
@@ -24,6 +28,28 @@ _OF_RUNS = frozenset({"run", "ceilings", "cut"})
 _IGNORED: Event = {"event": "ignored"}
 _Repetition = tuple[int | None, int | None]
 """Numbers of a case and of its repetition."""
+
+
+class _Start(Start):
+    """A start with all that resuming a run needs."""
+
+    time_s: Instant
+    started: Moment
+    nodes: list[Node]
+    data_seed: str
+
+
+class _Cut(Cut):
+    """A cut with all that resuming a run again needs."""
+
+    time_s: Instant
+    reason: str
+    at: str
+    repetitions: Number
+    time_limit_s: Seconds
+
+
+_NEEDED: dict[str, type[BaseModel]] = {"run": _Start, "cut": _Cut}
 
 
 @dataclass
@@ -101,7 +127,7 @@ def read_earlier(path: Path) -> Earlier:
         path: The events; without the file, the run has none.
 
     Raises:
-        StriderError: The events cannot be those of one run.
+        StriderError: The events cannot be those of one run; `DamagedRunError` if damaged.
     """
     found = Earlier()
     counts: defaultdict[_Repetition, dict[str, int]] = defaultdict(lambda: {"sample": 0, "error": 0})
@@ -118,6 +144,11 @@ def read_earlier(path: Path) -> Earlier:
         raise StriderError(f"{path}: a repetition has ended twice: the file was changed; start a new run")
     found.samples = sum(counts[one]["sample"] for one in complete)
     found.errors = sum(counts[one]["error"] for one in complete)
+    try:
+        _ = found.cut_at
+    except OverflowError as error:
+        what = f"time_s {found.last_s:g} of the last event is beyond all dates"
+        raise DamagedRunError(f"{path}: {what}: the file is damaged") from error
     return found
 
 
@@ -204,8 +235,18 @@ def _lines(path: Path) -> Iterator[tuple[bytes, Event | None]]:
                 event = _IGNORED
             elif event is not None:
                 checked(path, number, event)
+                _require_needed(path, number, event)
                 is_over = event["event"] == "end"
             yield line, event
+
+
+def _require_needed(path: Path, line: int, event: Event) -> None:
+    model = _NEEDED.get(event["event"])
+    try:
+        if model is not None:
+            model.model_validate(event)
+    except ValidationError as error:
+        raise invalid(f"{path} line {line}: {event['event']}", error) from error
 
 
 def _parse(line: bytes) -> Event | None:

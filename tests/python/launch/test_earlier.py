@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from strider.errors import StriderError
+from strider.errors import DamagedRunError, StriderError
 from strider.launch.earlier import ASIDE, read_earlier, repair
 
 Event = dict[str, Any]
@@ -20,7 +20,10 @@ RUN: Event = {
     "data_seed": "77",
     "nodes": [{"name": "n1", "ranks": 2, "clock_offset_s": 0.0}],
 }
-CUT: Event = {"event": "cut", "time_s": 9.0, "status": "killed", "time_limit_s": 0.0}
+CUT: Event = {
+    "event": "cut", "time_s": 9.0, "status": "killed", "reason": "", "at": "2026-11-21T10:00:09Z",
+    "repetitions": 0, "time_limit_s": 0.0,
+}  # fmt: skip
 
 
 REQUIRED: dict[str, Event] = {
@@ -168,3 +171,38 @@ def test_a_run_without_events_has_nothing(events: Path) -> None:
 def test_a_repetition_that_ended_twice_is_refused(events: Path) -> None:
     with pytest.raises(StriderError, match=r"events\.jsonl: a repetition has ended twice"):
         read_earlier(written(events, RUN, *whole(1, 0, 0), *whole(1, 0, 2)))
+
+
+@pytest.mark.parametrize("field", ["started", "data_seed", "nodes"])
+def test_a_start_without_what_a_resumed_run_needs_is_damaged(events: Path, field: str) -> None:
+    start = {key: value for key, value in RUN.items() if key != field}
+    written(events, RUN, start)
+    with pytest.raises(DamagedRunError, match=rf"events\.jsonl line 2: run with an invalid {field}: "):
+        read_earlier(events)
+
+
+@pytest.mark.parametrize("field", ["time_s", "reason", "at", "repetitions", "time_limit_s"])
+def test_a_cut_without_what_a_resumed_run_needs_is_damaged(events: Path, field: str) -> None:
+    written(events, RUN, {key: value for key, value in CUT.items() if key != field})
+    with pytest.raises(DamagedRunError, match=rf"events\.jsonl line 2: cut with an invalid {field}: "):
+        read_earlier(events)
+    written(events, RUN, {**CUT, field: None})
+    with pytest.raises(DamagedRunError, match=rf"events\.jsonl line 2: cut with an invalid {field}: "):
+        read_earlier(events)
+
+
+@pytest.mark.parametrize(
+    "started",
+    ["x", "", "2026-11-21T10:00:00", "2026-11-21", "0001-01-01T00:00:00+14:00", "1234567890", "x" * 3000],
+)
+def test_a_start_at_no_time_is_damaged(events: Path, started: str) -> None:
+    written(events, {**RUN, "started": started})
+    with pytest.raises(DamagedRunError, match=r"line 1: run with an invalid started: .*time zone") as raised:
+        read_earlier(events)
+    assert len(raised.value.message) < 300
+
+
+def test_a_last_event_beyond_all_dates_is_damaged(events: Path) -> None:
+    written(events, RUN, {"event": "end", "time_s": 9e11, "status": "failed"})
+    with pytest.raises(DamagedRunError, match=r"events\.jsonl: .*time_s"):
+        read_earlier(events)
