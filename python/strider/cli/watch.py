@@ -175,11 +175,13 @@ def _exit_code(job: "Job") -> int:
     A part that fails before it resumes the run leaves the exit code of the part before.
     """
     from strider.jobs.condition import has_run
-    from strider.store.load import read_json
+    from strider.store.load import load_info
 
     if not has_run(job):
         return int(ExitCode.CANNOT_RUN)
-    code = int(read_json(job.run / "run.json").get("exit_code", ExitCode.CANNOT_RUN))
+    code = load_info(job.run).exit_code
+    if code is None:
+        return int(ExitCode.CANNOT_RUN)
     is_failed = not _is_complete(job.run) and job.complaint()[0] == len(job.record.numbers)  # its last part
     return code or int(ExitCode.CANNOT_RUN if is_failed else ExitCode.OK)
 
@@ -210,7 +212,6 @@ def _is_complete(directory: "Path") -> bool:
 
 def _ended(directory: "Path", console: "Console") -> int:
     """Prints how a run ended, and what is missing; returns its exit code."""
-    from strider.store.load import read_json
     from strider.store.runs import summarize
 
     summary = summarize(directory)
@@ -220,4 +221,4 @@ def _ended(directory: "Path", console: "Console") -> int:
     if not _is_complete(directory):
         missing = f"repetitions are missing: strider submit --resume {name} measures them"
         console.print(missing, highlight=False, markup=False, soft_wrap=True)
-    return int(read_json(directory / "run.json").get("exit_code", ExitCode.CANNOT_RUN))
+    return int(ExitCode.CANNOT_RUN) if summary.exit_code is None else summary.exit_code

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from strider.errors import StriderError
+from strider.errors import DAMAGE, StriderError
 from strider.launch.display import Display
 from strider.launch.state import RunState
 from strider.launch.tail import Tail
@@ -21,7 +21,7 @@ def planned_state(directory: Path) -> RunState:
         times = {case["case"]: case["repetitions"]["min"] + case.get("warmup", 0) for case in plan["cases"]}
         deadlines = {case["case"]: float(case.get("deadline", 0.0)) for case in plan["cases"]}
         return RunState(int(sum(phases[case] * times[case] for case in phases)), deadlines=deadlines)
-    except (LookupError, TypeError, ValueError, AttributeError, StriderError):
+    except (*DAMAGE, StriderError):
         return RunState(0)
 
 

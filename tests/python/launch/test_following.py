@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +10,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from builders import CaseSpec, RunBuilder
 from strider.engine import Json
 from strider.errors import DamagedRunError
+from strider.jobs.following import planned_state
 from strider.launch.display import Lines, LiveTable, Silent, choose_display
 from strider.launch.messages import message, messages
 from strider.launch.state import RunState
@@ -296,3 +299,18 @@ def test_damaged_events_end_in_an_error_that_names_line_and_field(
     path.write_text(f"{json.dumps(PROGRESS)}\n{json.dumps(event)}\n", encoding="utf-8")
     with pytest.raises(DamagedRunError, match=rf"^{re.escape(str(path))} line 2{what}"):
         Tail(path).new_events()
+
+
+@pytest.mark.parametrize(
+    "damage", [{"deadline": 10**400}, {"repetitions": {"min": math.inf}}], ids=["deadline", "repetitions"]
+)
+def test_a_damaged_plan_has_no_expected_phases(tmp_path: Path, damage: Json) -> None:
+    run = RunBuilder([CaseSpec()], repetitions=2).write(tmp_path / "run")
+    info = json.loads((run / "run.json").read_text())
+    check = {"cases": [{"case": 1, "phases": [{}]}]}
+    (run / "run.json").write_text(json.dumps({**info, "check": check}))
+    assert planned_state(run).planned_phases > 0
+    plan = json.loads((run / "plan.json").read_text())
+    plan["cases"][0] |= damage
+    (run / "plan.json").write_text(json.dumps(plan).replace("Infinity", "1e999"))
+    assert (planned_state(run).planned_phases, planned_state(run).deadlines) == (0, {})
