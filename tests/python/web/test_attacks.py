@@ -408,7 +408,7 @@ def test_markup_in_what_was_typed_stays_text_on_every_page(server: Server) -> No
             document["cases"][0]["name"] = MARKUP
             document["cases"][0]["pattern"]["name"] = MARKUP
         else:
-            document |= {"started": MARKUP, "directory": MARKUP, "status": MARKUP}
+            document |= {"directory": MARKUP, "status": MARKUP}
             document["environment"] |= {"host": MARKUP, "target": {"path": MARKUP}}
         (evil / name).write_text(json.dumps(document))
     (evil / "events.jsonl").write_bytes((run / "events.jsonl").read_bytes())
