@@ -45,6 +45,15 @@ void broadcast(Value& value, MPI_Comm communicator, const WaitOptions& waiting) 
   broadcast(std::span(&value, 1), communicator, waiting);
 }
 
+/// Rank 0's elements, on all ranks, however many they are.
+template <typename Elements>
+void broadcast_sized(Elements& elements, MPI_Comm communicator, const WaitOptions& waiting) {
+  std::uint64_t size = elements.size();
+  broadcast(size, communicator, waiting);
+  elements.resize(size);
+  if (size > 0) broadcast(std::span(elements), communicator, waiting);
+}
+
 /// On rank 0 the value of each rank; nothing on the others.
 template <TravelsAsBytes Value>
 std::vector<Value> gather(const Value& mine, MPI_Comm communicator, const WaitOptions& waiting) {
@@ -63,6 +72,24 @@ void send(std::span<Value> values, int receiver, int tag, MPI_Comm communicator,
 template <TravelsAsBytes Value>
 void receive(std::span<Value> values, int sender, int tag, MPI_Comm communicator, const WaitOptions& waiting) {
   receive_bytes(std::as_writable_bytes(values), sender, tag, communicator, waiting);
+}
+
+/// Their number goes before them, for `receive_sized`.
+template <TravelsAsBytes Value>
+void send_sized(std::span<const Value> values, int receiver, int tag, MPI_Comm communicator,
+                const WaitOptions& waiting) {
+  const std::uint64_t size = values.size();
+  send(std::span(&size, 1), receiver, tag, communicator, waiting);
+  if (size > 0) send(values, receiver, tag, communicator, waiting);
+}
+/// Appends what `send_sized` sends, however many values there are.
+template <typename Elements>
+void receive_sized(Elements& elements, int sender, int tag, MPI_Comm communicator, const WaitOptions& waiting) {
+  std::uint64_t size = 0;
+  receive(std::span(&size, 1), sender, tag, communicator, waiting);
+  const std::size_t known = elements.size();
+  elements.resize(known + size);
+  if (size > 0) receive(std::span(elements).subspan(known), sender, tag, communicator, waiting);
 }
 
 }  // namespace strider

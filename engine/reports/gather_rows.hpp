@@ -57,8 +57,8 @@ class UnpackedBytes {
 
 /// The rows of all ranks on rank 0, in the order of ranks; no row on the others. Ranks form a binomial tree in which
 /// each keeps the rows that matter most of those below it, so that none receives from more than log2 N others,
-/// `most_nodes_one_by_one + 1` rows of each. `Codec` has `pack(row, bytes)` and
-/// `unpack(bytes)`. Collective. Throws StallError.
+/// `most_nodes_one_by_one + 1` rows of each. `Codec` has `pack(row, bytes)` and `unpack(bytes)`. Collective. Throws
+/// StallError.
 template <typename Codec, typename Row>
 NodeRows<Row> gather_node_rows(NodeRows<Row> mine, MPI_Comm communicator, const WaitOptions& waiting) {
   int rank = 0, ranks = 1;
@@ -68,16 +68,12 @@ NodeRows<Row> gather_node_rows(NodeRows<Row> mine, MPI_Comm communicator, const 
     if ((rank & step) != 0) {
       PackedBytes packed;
       mine.for_each([&](const Row& row, double weight) { packed.add(weight), Codec::pack(row, packed); });
-      const std::uint64_t size = packed.all().size();
-      send(std::span(&size, 1), rank - step, node_rows_tag, communicator, waiting);
-      if (size > 0) send_bytes(packed.all(), rank - step, node_rows_tag, communicator, waiting);
+      send_sized(packed.all(), rank - step, node_rows_tag, communicator, waiting);
       return NodeRows<Row>();
     }
     if (rank + step >= ranks) continue;
-    std::uint64_t size = 0;
-    receive(std::span(&size, 1), rank + step, node_rows_tag, communicator, waiting);
-    std::vector<std::byte> received(size);
-    if (size > 0) receive_bytes(received, rank + step, node_rows_tag, communicator, waiting);
+    std::vector<std::byte> received;
+    receive_sized(received, rank + step, node_rows_tag, communicator, waiting);
     for (UnpackedBytes rest(received); !rest.empty();) {
       const auto weight = rest.take<double>();
       mine.add(Codec::unpack(rest), weight);

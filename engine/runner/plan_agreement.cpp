@@ -77,17 +77,11 @@ std::vector<SameErrors> gather_groups(const std::string& errors, int rank) {
   for (std::size_t i = 0; i < groups.size(); ++i) first[i] = static_cast<int>(groups[i].ranks.front());
   broadcast(std::span<int>(first), MPI_COMM_WORLD, idle);
   for (std::size_t i = 0; i < first.size(); ++i) {
-    std::uint64_t size = errors.size();
-    std::string text = errors;
-    if (first[i] == rank && rank != 0) {
-      send(std::span(&size, 1), 0, errors_tag, MPI_COMM_WORLD, idle);
-      send(std::span(text), 0, errors_tag, MPI_COMM_WORLD, idle);
-    } else if (rank == 0 && first[i] > 0) {
-      receive(std::span(&size, 1), first[i], errors_tag, MPI_COMM_WORLD, idle);
-      text.resize(size);
-      receive(std::span(text), first[i], errors_tag, MPI_COMM_WORLD, idle);
-    }
-    if (rank == 0 && first[i] >= 0) groups[i].errors = text;
+    if (first[i] < 0) continue;
+    if (rank != 0 && first[i] == rank) send_sized(std::span(errors), 0, errors_tag, MPI_COMM_WORLD, idle);
+    if (rank != 0) continue;
+    if (first[i] == 0) groups[i].errors = errors;
+    else receive_sized(groups[i].errors, first[i], errors_tag, MPI_COMM_WORLD, idle);
   }
   return groups;
 }

@@ -38,15 +38,6 @@ PlanPieces read_pieces(const std::string& path, std::vector<PlanError>& errors) 
   }
 }
 
-/// Rank 0's elements, on all ranks.
-template <typename Elements>
-void share(Elements& elements) {
-  std::uint64_t size = elements.size();
-  broadcast(size, MPI_COMM_WORLD, idle);
-  elements.resize(size);
-  if (size > 0) broadcast(std::span(elements), MPI_COMM_WORLD, idle);
-}
-
 void share_texts(std::vector<std::string>& texts) {
   std::vector<std::uint64_t> sizes;
   std::string all;
@@ -54,8 +45,8 @@ void share_texts(std::vector<std::string>& texts) {
     sizes.push_back(text.size());
     all += text;
   }
-  share(sizes);
-  share(all);
+  broadcast_sized(sizes, MPI_COMM_WORLD, idle);
+  broadcast_sized(all, MPI_COMM_WORLD, idle);
   texts.clear();
   std::size_t begin = 0;
   for (const std::uint64_t size : sizes) {
@@ -83,12 +74,12 @@ SharedPlan::SharedPlan(const std::string& path, std::vector<PlanError>& errors) 
   PlanPieces pieces;
   if (rank_ == 0) pieces = read_pieces(path, errors);
   std::string of_the_whole = packed(errors);
-  share(of_the_whole);
+  broadcast_sized(of_the_whole, MPI_COMM_WORLD, idle);
   if (!of_the_whole.empty()) {
     errors = unpacked(of_the_whole);
     return;
   }
-  share(pieces.header);
+  broadcast_sized(pieces.header, MPI_COMM_WORLD, idle);
   reader_.emplace(pieces.header, errors);
   read_cases(std::move(pieces.cases), errors);
 }
@@ -120,7 +111,7 @@ const TurnCases& SharedPlan::begin_turn(std::size_t case_index) {
   std::vector<std::string> pieces;
   if (rank_ == 0) turn_.indices = members_of_turn(plan_, case_index);
   for (const std::size_t index : turn_.indices) pieces.push_back(pieces_[index]);
-  share(turn_.indices);
+  broadcast_sized(turn_.indices, MPI_COMM_WORLD, idle);
   share_texts(pieces);
   for (std::size_t i = 0; i < pieces.size(); ++i) turn_.cases.push_back(reader_->again(turn_.indices[i], pieces[i]));
   return turn_;
