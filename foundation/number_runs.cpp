@@ -1,6 +1,7 @@
 #include "foundation/number_runs.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace strider {
 
@@ -56,6 +57,28 @@ std::optional<std::size_t> NumberRuns::find(std::uint32_t number) const {
     if (place * step == away && place >= 0 && place < length(run)) return first_index + static_cast<std::size_t>(place);
   }
   return std::nullopt;
+}
+
+NumberRuns NumberRuns::places_of(std::uint32_t number) const {
+  NumberRuns places;
+  std::uint32_t place = 0;
+  for (const std::uint32_t other : *this) {
+    if (other == number) places.push_back(place);
+    ++place;
+  }
+  return places;
+}
+
+NumberRuns NumberRuns::first_places() const {
+  NumberRuns places;
+  std::set<std::uint32_t> known;
+  std::optional<std::uint32_t> before;  // mostly the same: not looked up again
+  std::uint32_t place = 0;
+  for (const std::uint32_t number : *this) {
+    if (std::exchange(before, number) != number && known.insert(number).second) places.push_back(place);
+    ++place;
+  }
+  return places;
 }
 
 NumberRuns NumberRuns::head(std::size_t count) const {

@@ -12,8 +12,8 @@
 namespace strider {
 
 /// A list of numbers in which many follow from those before them, such as the ranks of a case and the node of each
-/// rank. It is kept as runs of equal steps: where ranks lie in blocks or in turns, these are
-/// as few as nodes, or as ranks of a node. Numbers are below 2^31.
+/// rank. It is kept as runs of equal steps: where ranks lie in blocks or in turns, these are as few as nodes, or as
+/// ranks of a node. Numbers are below 2^31.
 class NumberRuns {
  public:
   struct Run {
@@ -41,7 +41,6 @@ class NumberRuns {
   void push_back(std::uint32_t number);
   void append(const NumberRuns& others);
   std::size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
   std::uint32_t front() const { return runs_.front().first; }
   /// By a search among the runs.
   std::uint32_t operator[](std::size_t index) const;
@@ -49,6 +48,10 @@ class NumberRuns {
   NumberRuns at(const NumberRuns& places) const;
   /// The first place of `number`; nothing where it is not in the list.
   std::optional<std::size_t> find(std::uint32_t number) const;
+  /// All places of `number`.
+  NumberRuns places_of(std::uint32_t number) const;
+  /// Where each number is first, in the order of the list.
+  NumberRuns first_places() const;
   /// The first `count` numbers.
   NumberRuns head(std::size_t count) const;
   std::span<const Run> runs() const { return runs_; }

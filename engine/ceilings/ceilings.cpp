@@ -212,7 +212,7 @@ class Measurement {
     const std::uint64_t begin = monotonic_ns();
     NodeCeilings mine{};
     mine.node = context_.nodes.mine;
-    const NumberRuns leaders = find_leaders();
+    const NumberRuns leaders = context_.nodes.machine_of_rank.first_places();  // the lowest rank of each machine
     if (context_.nodes.counts) mine.add(link_ceiling());
     if (leaders.size() > 1) measure_between(leaders, mine);
     else if (ranks_ > 1 && rank_ < 2) measure_within(mine);
@@ -234,17 +234,6 @@ class Measurement {
     if (rank_ == 0)
       mine.add(
           ceiling_of("mpi_within_node", "MiB/s", found, "1 MiB MPI messages between two ranks, in both directions"));
-  }
-
-  /// The lowest rank of each machine. Machines are numbered in the order of these ranks.
-  NumberRuns find_leaders() const {
-    NumberRuns leaders;
-    std::uint32_t rank = 0;
-    for (const std::uint32_t machine : context_.nodes.machine_of_rank) {
-      if (machine == leaders.size()) leaders.push_back(rank);
-      ++rank;
-    }
-    return leaders;
   }
 
   void report_nodes(const NodeCeilings& mine, std::uint64_t begin) {

@@ -10,7 +10,6 @@
 #include <fstream>
 #include <limits>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "foundation/clock.hpp"
@@ -112,10 +111,7 @@ void number_homes(const std::vector<Address>& addresses, std::uint32_t ranks_per
 /// Rank 0's list, on all ranks.
 void broadcast_list(NumberRuns& list, std::uint32_t size, const WaitOptions& waiting) {
   std::vector<NumberRuns::Run> runs(list.runs().begin(), list.runs().end());
-  std::uint64_t count = runs.size();
-  broadcast(count, MPI_COMM_WORLD, waiting);
-  runs.resize(count);
-  broadcast(std::span(runs), MPI_COMM_WORLD, waiting);
+  broadcast_sized(runs, MPI_COMM_WORLD, waiting);
   list = NumberRuns(std::move(runs), size);
 }
 
@@ -144,17 +140,13 @@ Nodes find_nodes(std::uint32_t ranks_per_node, const WaitOptions& waiting) {
 }
 
 void Nodes::note_firsts(std::size_t me) {
-  Numbering numbers;
-  int next = 0;
-  std::optional<std::uint32_t> before;
-  for (const std::uint32_t in_run : clock_of_rank) {
-    const int rank = next++;
-    if (std::exchange(before, in_run) == in_run || numbers.of(in_run) != first_of_clock.size()) continue;
-    first_of_clock.push_back(rank);
-    clock_in_run.push_back(in_run);
+  for (const std::uint32_t rank : clock_of_rank.first_places()) {
+    first_of_clock.push_back(static_cast<int>(rank));
+    clock_in_run.push_back(clock_of_rank[rank]);
   }
   mine = of_rank[me];
-  clock = numbers.of(clock_of_rank[me]);
+  const auto own_clock = std::ranges::find(clock_in_run, clock_of_rank[me]);
+  clock = static_cast<std::uint32_t>(own_clock - clock_in_run.begin());
   counts = machine_of_rank.find(machine_of_rank[me]) == me;
 }
 

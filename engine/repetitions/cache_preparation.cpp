@@ -94,13 +94,11 @@ FilesOfRank::FilesOfRank(const Case& test, const FileAssignments& assignments, c
   const auto read_file = [&](std::uint32_t r) {
     return assignments.assignment(readback_rank(test, r, repetition)).file;
   };
-  const std::uint32_t mine = node_of[rank];
+  const NumberRuns here = node_of.places_of(node_of[rank]);
   const auto take = [&](const auto& file_of, std::vector<std::string>& paths) {
-    std::uint32_t next = 0;
-    for (const std::uint32_t node : node_of) {
-      const std::uint32_t lower = next++;
+    for (const std::uint32_t lower : here) {
       if (lower == rank) break;
-      if (node == mine && file_of(lower) == file_of(rank)) return;
+      if (file_of(lower) == file_of(rank)) return;
     }
     paths.push_back(directory + "/" + file_name(test, file_of(rank)));
   };

@@ -71,16 +71,12 @@ class Collection {
   /// The lowest rank of each node adds up what its neighbours bring; the others have no row.
   NodeRows<TimelineRow> rows_of_node() {
     NodeRows<TimelineRow> rows;
-    const NumberRuns& nodes = context_.nodes.of_rank;
-    const std::uint32_t mine = context_.nodes.mine;
-    const auto lowest = static_cast<int>(*nodes.find(mine));
+    const NumberRuns here = context_.nodes.of_rank.places_of(context_.nodes.mine);
+    const auto lowest = static_cast<int>(here.front());
     if (rank_ != lowest) return bring_to(lowest), rows;
-    TimelineRow row = row_of({}, mine, std::move(intervals_));
-    int rank = 0;
-    for (const std::uint32_t node : nodes) {
-      const int other = rank++;
-      if (node == mine && other != rank_) row.add_intervals(take_from(other));
-    }
+    TimelineRow row = row_of({}, context_.nodes.mine, std::move(intervals_));
+    for (const std::uint32_t rank : here)
+      if (static_cast<int>(rank) != rank_) row.add_intervals(take_from(static_cast<int>(rank)));
     const double weight = row.mean_latency_ns();
     rows.add(std::move(row), weight);
     return rows;

@@ -50,6 +50,21 @@ TEST(NumberRuns, FindTheFirstPlaceOfANumber) {
     }
 }
 
+TEST(NumberRuns, HaveAllPlacesOfANumberAndTheFirstOfEach) {
+  for (const Numbers& list : lists()) {
+    Numbers firsts;
+    for (std::uint32_t place = 0; place < list.size(); ++place)
+      if (std::ranges::find(list, list[place]) - list.begin() == place) firsts.push_back(place);
+    ASSERT_EQ(NumberRuns(list).first_places().all(), firsts);
+    for (std::uint32_t number = 0; number < 40; ++number) {
+      Numbers places;
+      for (std::uint32_t place = 0; place < list.size(); ++place)
+        if (list[place] == number) places.push_back(place);
+      ASSERT_EQ(NumberRuns(list).places_of(number).all(), places);
+    }
+  }
+}
+
 TEST(NumberRuns, OfTheHeadAreThoseOfTheListsHead) {
   for (const Numbers& list : lists())
     for (std::size_t count = 0; count <= list.size(); ++count) {
