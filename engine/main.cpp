@@ -12,6 +12,7 @@
 #include "events/schema.hpp"
 #include "foundation/error.hpp"
 #include "foundation/json_text.hpp"
+#include "interfaces/modules.hpp"
 #include "plan/plan.hpp"
 #include "runner/node_report.hpp"
 #include "runner/observer.hpp"
@@ -144,7 +145,7 @@ int version() {
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   MPI_Get_library_version(library, &length);
-  std::cout << "{\"engine\": " << json_text(STRIDER_VERSION) << ", \"mpi\": {\"library\": " << json_text(library)
+  std::cout << "{\"engine\": " << json_text(engine_version()) << ", \"mpi\": {\"library\": " << json_text(library)
             << ", \"mpiexec\": " << json_text(STRIDER_MPIEXEC) << "}}\n";
   return done;
 }
@@ -301,7 +302,7 @@ int observe(const Arguments& arguments) {
 
 int node(const Arguments& arguments) {
   const auto folder = arguments.options.find("folder");
-  report_node({STRIDER_VERSION, arguments.text("target"), folder == arguments.options.end() ? "" : folder->second,
+  report_node({engine_version(), arguments.text("target"), folder == arguments.options.end() ? "" : folder->second,
                arguments.repeated.at("interface"), arguments.repeated.at("file")},
               std::cout);
   return done;

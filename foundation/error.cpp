@@ -33,4 +33,8 @@ void throw_errno(const char* call, const std::string& file, std::uint64_t offset
   throw IoError({call, file, offset, length, errno});
 }
 
+void throw_system_error(const char* call) { throw std::system_error(errno, std::generic_category(), call); }
+
+void throw_system_error(int error_number) { throw std::system_error(error_number, std::generic_category()); }
+
 }  // namespace strider

@@ -46,4 +46,9 @@ class IoError : public std::runtime_error {
 [[noreturn]] void throw_errno(const char* call, const std::string& file, std::uint64_t offset = 0,
                               std::uint64_t length = 0);
 
+/// Throws std::system_error of errno, which `call` set.
+[[noreturn]] void throw_system_error(const char* call);
+/// Throws std::system_error of this number of errno's kind.
+[[noreturn]] void throw_system_error(int error_number);
+
 }  // namespace strider

@@ -4,7 +4,6 @@ Only those sources are compiled. Everything else is taken from the ordinary buil
 links to it, in which what needs the new objects is archived and linked anew.
 """
 
-import json
 import re
 import shlex
 import shutil
@@ -13,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+
+from compile_commands import Compilation, compilations
 
 SERVER = "STRIDER_LISTIO_SERVER"
 """What tests of the list-I/O service have in them: the server's path."""
@@ -78,26 +79,37 @@ class ShadowBuild:
             shutil.copy2(program, link)
 
     def _compilations(self, sources: Mapping[str, Path]) -> list[_Compilation]:
-        commands = json.loads((self._ordinary / "compile_commands.json").read_text(encoding="utf-8"))
         found = []
-        for entry in commands:
-            path = Path(entry["file"])
-            file = str(path.relative_to(self._root)) if path.is_relative_to(self._root) else ""
-            command = shlex.split(entry["command"])
-            starts_server = any(word.startswith(f"-D{SERVER}=") for word in command) and (
-                "server_process.hpp" in path.read_text(encoding="utf-8")
+        for each in compilations(self._ordinary):
+            changed = {
+                path: sources[str(path.relative_to(self._root))]
+                for path in each.sources
+                if path.is_relative_to(self._root) and str(path.relative_to(self._root)) in sources
+            }
+            command = list(each.command)
+            starts_server = any(word.startswith(f"-D{SERVER}=") for word in command) and any(
+                "server_process.hpp" in path.read_text(encoding="utf-8") for path in each.sources
             )
-            if file not in sources and not starts_server:
+            if not changed and not starts_server:
                 continue
             if starts_server:
                 server = f'-D{SERVER}="{self.folder}/engine/strider-listio-server"'
                 command = [server if word.startswith(f"-D{SERVER}=") else word for word in command]
-            source = sources.get(file, path)
-            target = command[command.index("-o") + 1]
+            source = self._shared(each, changed) if each.is_shared else changed.get(each.file, each.file)
             command[command.index("-c") + 1] = str(source)
-            command += ["-w", *(self._options if file in sources else []), f"-iquote{path.parent}"]
-            found.append(_Compilation(source, target, command))
+            folders = [f"-iquote{folder}" for folder in sorted({path.parent for path in changed})]
+            command += ["-w", *(self._options if changed else []), *folders]
+            found.append(_Compilation(source, each.target, command))
         return found
+
+    def _shared(self, each: Compilation, changed: Mapping[Path, Path]) -> Path:
+        """A file that includes the sources that are compiled together, some of them changed."""
+        text = "".join(f'#include "{changed.get(path, path)}"\n' for path in each.sources)
+        file = self._objects / each.target.replace(".o", "")
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        return file
 
     def _compile(self, each: _Compilation) -> None:
         """Compiles a source unless that was done, with the same text and command."""

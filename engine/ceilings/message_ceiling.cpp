@@ -13,7 +13,7 @@ namespace {
 
 constexpr int message_tag = 917, messages = 8;
 constexpr std::size_t message_bytes = mib;
-constexpr std::uint64_t slice_ns = 50'000'000;
+constexpr std::uint64_t messages_ns = 50'000'000;
 
 /// Waits without ever sleeping: many MPI libraries move messages only while they are asked about them.
 void complete(std::span<MPI_Request> requests, double stall_timeout_s) {
@@ -63,7 +63,7 @@ class Ring {
   }
   /// Agreed upon, since each needs the others' messages.
   bool over(std::uint64_t begin) {
-    std::uint8_t mine = monotonic_ns() >= begin + slice_ns || interrupted() ? 1 : 0, any = 0;
+    std::uint8_t mine = monotonic_ns() >= begin + messages_ns || interrupted() ? 1 : 0, any = 0;
     std::array<MPI_Request, 1> request{};
     MPI_Iallreduce(&mine, &any, 1, MPI_UINT8_T, MPI_MAX, communicator_, request.data());
     complete(request, stall_timeout_s_);

@@ -17,7 +17,7 @@ namespace strider {
 namespace {
 
 /// One figure of a round: long beside the millisecond by which ranks may begin apart, short beside a user's patience.
-constexpr std::uint64_t slice_ns = 30'000'000;
+constexpr std::uint64_t memory_ns = 30'000'000;
 /// As large as usual requests, so that what is generated and verified is in the cache as it is in a case.
 constexpr std::size_t data_bytes = mib;
 constexpr double data_mib = 1;
@@ -27,7 +27,7 @@ template <typename Step>
 double repeat(std::uint64_t begin_ns, const Step& step) {
   double amount = 0;
   std::uint64_t now = begin_ns;
-  while (now < begin_ns + slice_ns && !interrupted()) {
+  while (now < begin_ns + memory_ns && !interrupted()) {
     amount += step();
     now = monotonic_ns();
   }
@@ -37,7 +37,7 @@ double repeat(std::uint64_t begin_ns, const Step& step) {
 /// MiB/s of examining what was read. That there is right data to examine each time is not part of it.
 double verification_rate(const FileData& data, std::span<std::byte> memory, Examiner& examiner) {
   std::uint64_t spent_ns = 0, rounds = 0;
-  for (; spent_ns < slice_ns && !interrupted(); ++rounds) {
+  for (; spent_ns < memory_ns && !interrupted(); ++rounds) {
     data.fill(memory, 0);
     const std::uint64_t begin = monotonic_ns();
     examiner.examine(memory, {0, 0, memory.size()});
@@ -67,7 +67,7 @@ class NullRequests {
     SliceWatch watch;
     Transfer transfer(work_, *file_, timer_, tally, watch);
     const std::uint64_t begin = monotonic_ns();
-    watch.end_ns = begin + slice_ns;
+    watch.end_ns = begin + memory_ns;
     transfer.run(requests, 0);
     return static_cast<double>(tally.requests) / (static_cast<double>(monotonic_ns() - begin) * 1e-9);
   }

@@ -14,6 +14,7 @@
 #include "foundation/clock.hpp"
 #include "foundation/error.hpp"
 #include "foundation/whole_transfer.hpp"
+#include "interfaces/modules.hpp"
 
 namespace strider {
 namespace {
@@ -29,10 +30,12 @@ std::string utc_now() {
   return text;
 }
 
-std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
+std::string line_of(const OrderedJson& json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + '\n';
+}
 
-Json begin(const char* event, double time_s, const PhaseName& name) {
-  Json json = {{"event", event}, {"time_s", time_s}};
+OrderedJson begin(const char* event, double time_s, const PhaseName& name) {
+  OrderedJson json = {{"event", event}, {"time_s", time_s}};
   append(json, &name);
   return json;
 }
@@ -40,7 +43,7 @@ Json begin(const char* event, double time_s, const PhaseName& name) {
 /// A line of an event that is about a phase.
 template <Record Type>
 std::string line_of(const char* event, double time_s, const PhaseName& name, const Type& record) {
-  Json json = begin(event, time_s, name);
+  OrderedJson json = begin(event, time_s, name);
   append(json, &record);
   return line_of(json);
 }
@@ -54,16 +57,16 @@ ObservationStream::ObservationStream(const std::string& path, const std::string&
     out_.rdbuf(file_.rdbuf());
   }
   if (!file_) throw_errno("open", path);
-  const Json head{{"format", "strider-observed"},
-                  {"version", 1},
-                  {"host", host},
-                  {"started", utc_now()},
-                  {"interval_s", interval_s}};
+  const OrderedJson head{{"format", "strider-observed"},
+                         {"version", 1},
+                         {"host", host},
+                         {"started", utc_now()},
+                         {"interval_s", interval_s}};
   if (!(out_ << line_of(head) << std::flush)) throw_errno("write", path_);
 }
 
 void ObservationStream::observed(double elapsed_s, const CounterGroups& groups) {
-  const Json line{{"end", utc_now()}, {"elapsed_s", elapsed_s}, {"counters", json_of(groups)}};
+  const OrderedJson line{{"end", utc_now()}, {"elapsed_s", elapsed_s}, {"counters", json_of(groups)}};
   if (!(out_ << line_of(line) << std::flush)) throw_errno("write", path_);
 }
 
@@ -144,7 +147,7 @@ void EventStream::write_line(const std::string& line) {
 }
 
 void EventStream::run(const RunInfo& info) {
-  Json nodes = Json::array();
+  OrderedJson nodes = OrderedJson::array();
   for (const NodeInfo& node : info.nodes)
     nodes.push_back({{"name", node.name},
                      {"ranks", node.ranks},
@@ -160,7 +163,7 @@ void EventStream::run(const RunInfo& info) {
                       {"version", 1},
                       {"time_s", start_s_},
                       {"run", info.run},
-                      {"engine", STRIDER_VERSION},
+                      {"engine", engine_version()},
                       {"started", utc_now()},
                       {"mpi", info.mpi_library},
                       {"ranks", info.ranks},
@@ -172,22 +175,22 @@ void EventStream::run(const RunInfo& info) {
 }
 
 void EventStream::case_begins(const PhaseName& name) {
-  Json json = begin("case", time_s(), name);
+  OrderedJson json = begin("case", time_s(), name);
   json.erase("operation");
   write_line(line_of(json));
 }
 
 void EventStream::repetition_ends(const PhaseName& name, const RepetitionEnd& end) {
-  Json json = begin("repetition", time_s(), name);
+  OrderedJson json = begin("repetition", time_s(), name);
   json.erase("operation");
-  Json rates = Json::object();
+  OrderedJson rates = OrderedJson::object();
   for (const auto& [operation, rate] : end.rates) rates[operation] = rate;
   json.update({{"elapsed_s", end.elapsed_s}, {"failed", end.failed}, {"rates", rates}});
   write_line(line_of(json));
 }
 
 void EventStream::progress(const PhaseName& name, const Progress& progress) {
-  Json json = begin("progress", time_s(), name);
+  OrderedJson json = begin("progress", time_s(), name);
   json.update({{"bytes_done", progress.bytes_done},
                {"bytes_total", progress.bytes_total},
                {"requests_done", progress.requests_done},
@@ -213,18 +216,20 @@ void EventStream::counters(const PhaseName& name, const NodeCounters& counters) 
 }
 
 void EventStream::ceilings(const CeilingReport& report) {
-  Json ceilings = Json::array();
+  OrderedJson ceilings = OrderedJson::array();
   for (const Ceiling& ceiling : report.ceilings)
     ceilings.push_back({{"name", ceiling.name},
                         {"unit", ceiling.unit},
-                        {"value", ceiling.value ? Json(*ceiling.value) : Json(nullptr)},
-                        {"spread", ceiling.spread ? Json(*ceiling.spread) : Json(nullptr)},
+                        {"value", ceiling.value ? OrderedJson(*ceiling.value) : OrderedJson(nullptr)},
+                        {"spread", ceiling.spread ? OrderedJson(*ceiling.spread) : OrderedJson(nullptr)},
                         {"about", ceiling.about}});
-  const auto of_clients = [&](std::uint32_t value) { return report.clients ? Json(value) : Json(nullptr); };
+  const auto of_clients = [&](std::uint32_t value) {
+    return report.clients ? OrderedJson(value) : OrderedJson(nullptr);
+  };
   write_line(line_of({{"event", "ceilings"},
                       {"time_s", time_s()},
                       {"moment", report.moment == CeilingMoment::start ? "start" : "end"},
-                      {"node", report.node ? Json(*report.node) : Json(nullptr)},
+                      {"node", report.node ? OrderedJson(*report.node) : OrderedJson(nullptr)},
                       {"clients", of_clients(report.clients.value_or(0))},
                       {"nodes", of_clients(report.shares.nodes)},
                       {"ranks_per_node_max", of_clients(report.shares.most)},
@@ -246,7 +251,7 @@ void EventStream::values(const PhaseName& name, const ValuesRow& row) {
 
 namespace {
 
-Json json_of(const TreeReport& tree) {
+OrderedJson json_of(const TreeReport& tree) {
   return {{"present", tree.present},
           {"files", tree.files},
           {"directories", tree.directories},
@@ -264,7 +269,7 @@ Json json_of(const TreeReport& tree) {
 }  // namespace
 
 void EventStream::data_set(const PhaseName& name, const DataSetReport& report) {
-  Json json = begin("data_set", time_s(), name);
+  OrderedJson json = begin("data_set", time_s(), name);
   json.update({{"data_set", report.name},
                {"state", report.state == DataSetReport::State::writing ? "writing" : "written"},
                {"generation", report.generation},

@@ -13,18 +13,19 @@
 
 namespace strider {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json json_of(Digest digest);
-Json json_of(const CounterGroups& groups);
-inline Json json_of(const RankExtreme& extreme) { return extreme.value; }
+OrderedJson json_of(Digest digest);
+OrderedJson json_of(const CounterGroups& groups);
+inline OrderedJson json_of(const RankExtreme& extreme) { return extreme.value; }
 
 template <typename Value>
-Json value_of(const Value& value);
+OrderedJson value_of(const Value& value);
 
 template <Record Type, typename Get>
-void put(Json& object, const Field<Get>& field, const Type* record) {
-  object[std::string(field.info.name)] = record != nullptr ? value_of(std::invoke(field.get, *record)) : Json(nullptr);
+void put(OrderedJson& object, const Field<Get>& field, const Type* record) {
+  object[std::string(field.info.name)] =
+      record != nullptr ? value_of(std::invoke(field.get, *record)) : OrderedJson(nullptr);
 }
 template <typename Value>
 struct Inner {
@@ -35,16 +36,16 @@ struct Inner<std::optional<Value>> {
   using type = Value;
 };
 template <Record Type, typename Get>
-void put(Json& object, const Inlined<Get>& inlined, const Type* record);
+void put(OrderedJson& object, const Inlined<Get>& inlined, const Type* record);
 
 /// Appends the fields of a record; all of them null where there is none.
 template <Record Type>
-void append(Json& object, const Type* record) {
+void append(OrderedJson& object, const Type* record) {
   for_each_field<Type>([&](const auto& each) { put(object, each, record); });
 }
 
 template <Record Type, typename Get>
-void put(Json& object, const Inlined<Get>& inlined, const Type* record) {
+void put(OrderedJson& object, const Inlined<Get>& inlined, const Type* record) {
   const auto found = std::invoke(inlined.get, *record);
   if constexpr (std::is_same_v<decltype(found), const typename Inner<std::decay_t<decltype(found)>>::type>)
     append(object, &found);
@@ -57,21 +58,21 @@ template <typename Value>
 inline constexpr bool is_list<std::vector<Value>> = true;
 
 template <typename Value>
-Json value_of(const Value& value) {
+OrderedJson value_of(const Value& value) {
   if constexpr (requires { value.has_value(); }) {
-    return value ? value_of(*value) : Json(nullptr);
+    return value ? value_of(*value) : OrderedJson(nullptr);
   } else if constexpr (Record<Value>) {
-    Json object = Json::object();
+    OrderedJson object = OrderedJson::object();
     append(object, &value);
     return object;
   } else if constexpr (requires { json_of(value); }) {
     return json_of(value);
   } else if constexpr (is_list<Value>) {
-    Json list = Json::array();
+    OrderedJson list = OrderedJson::array();
     for (const auto& each : value) list.push_back(value_of(each));
     return list;
   } else {
-    return Json(value);
+    return OrderedJson(value);
   }
 }
 

@@ -22,11 +22,11 @@ class Schema {
  public:
   template <Record Type>
   void add() {
-    Json fields = Json::array();
+    OrderedJson fields = OrderedJson::array();
     add_fields<Type>(fields, {.reduced = !std::is_same_v<Type, RankRow>});
     records_[std::string(Type::record_name)] = {{"about", Type::record_about}, {"fields", std::move(fields)}};
   }
-  Json records() && { return std::move(records_); }
+  OrderedJson records() && { return std::move(records_); }
 
  private:
   /// What holds for all fields of a record, by the record that it is in.
@@ -36,16 +36,16 @@ class Schema {
   };
 
   template <Record Type>
-  void add_fields(Json& fields, Within within) {
+  void add_fields(OrderedJson& fields, Within within) {
     for_each_field<Type>([&](const auto& each) { add_field<Type>(fields, within, each); });
   }
 
   template <Record Type, typename Get>
-  void add_field(Json& fields, Within within, const Field<Get>& field) {
+  void add_field(OrderedJson& fields, Within within, const Field<Get>& field) {
     using Value = std::decay_t<std::invoke_result_t<Get, const Type&>>;
     using Plain = typename Inner<Value>::type;
     const FieldInfo& info = field.info;
-    Json described = {{"name", info.name}, {"type", type_of<Plain>()}};
+    OrderedJson described = {{"name", info.name}, {"type", type_of<Plain>()}};
     if constexpr (is_list<Plain>) {
       if constexpr (Record<typename Plain::value_type>) described["record"] = Plain::value_type::record_name;
     } else if constexpr (Record<Plain>) {
@@ -53,14 +53,15 @@ class Schema {
     }
     described["nullable"] = within.nullable || !std::is_same_v<Value, Plain>;
     described["signed"] = info.signed_number;
-    described["over_ranks"] = info.over == Over::none || !within.reduced ? Json(nullptr) : Json(name_of(info.over));
-    if (!info.absent.empty()) described["absent"] = Json::parse(info.absent);
+    described["over_ranks"] =
+        info.over == Over::none || !within.reduced ? OrderedJson(nullptr) : OrderedJson(name_of(info.over));
+    if (!info.absent.empty()) described["absent"] = OrderedJson::parse(info.absent);
     described["about"] = info.about;
     fields.push_back(std::move(described));
   }
 
   template <Record Type, typename Get>
-  void add_field(Json& fields, Within within, const Inlined<Get>&) {
+  void add_field(OrderedJson& fields, Within within, const Inlined<Get>&) {
     using Value = std::decay_t<std::invoke_result_t<Get, const Type&>>;
     using Plain = typename Inner<Value>::type;
     add_fields<Plain>(fields, {within.nullable || !std::is_same_v<Value, Plain>, within.reduced});
@@ -91,7 +92,7 @@ class Schema {
     }
   }
 
-  Json records_ = Json::object();
+  OrderedJson records_ = OrderedJson::object();
 };
 
 }  // namespace
@@ -106,11 +107,11 @@ std::string results_schema() {
   schema.add<TimelineRow>();
   schema.add<ValuesRow>();
   schema.add<ErrorInfo>();
-  const Json events = {{"sample", Sample::record_name},         {"rank", RankRow::record_name},
-                       {"counters", NodeCounters::record_name}, {"clock", ClockRow::record_name},
-                       {"timeline", TimelineRow::record_name},  {"values", ValuesRow::record_name},
-                       {"error", ErrorInfo::record_name}};
-  return Json{{"events", events}, {"records", std::move(schema).records()}}.dump();
+  const OrderedJson events = {{"sample", Sample::record_name},         {"rank", RankRow::record_name},
+                              {"counters", NodeCounters::record_name}, {"clock", ClockRow::record_name},
+                              {"timeline", TimelineRow::record_name},  {"values", ValuesRow::record_name},
+                              {"error", ErrorInfo::record_name}};
+  return OrderedJson{{"events", events}, {"records", std::move(schema).records()}}.dump();
 }
 
 }  // namespace strider

@@ -248,7 +248,7 @@ class Cephfs final : public Interface {
 };
 
 constexpr double largest_size = 1 << 30;
-constexpr Parameter parameters[] = {
+constexpr Parameter cephfs_parameters[] = {
     {"conf", Kind::config, "\"\"", "Path of ceph.conf; empty: $CEPH_CONF, or Ceph's default paths."},
     {"user", Kind::user, "\"\"", "Name of the client, without \"client.\"; empty: admin."},
     {"filesystem", Kind::volume, "\"\"", "Name of the file system; empty: the cluster's default."},
@@ -297,7 +297,7 @@ extern const InterfaceEntry cephfs_entry{
     "cephfs",
     "CephFS's own library, libcephfs: ceph_read, ceph_write, without a mount.",
     {.storage = Storage::kept, .metadata = calls, .client = StorageClient::library},
-    parameters,
+    cephfs_parameters,
     make_interface<Cephfs>};
 
 }  // namespace strider

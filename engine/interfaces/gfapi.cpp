@@ -272,7 +272,7 @@ class Gfapi final : public Interface {
   GfapiCalls calls_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter gfapi_parameters[] = {
     {"volume", Kind::volume, "\"\"", "Name of the volume; empty: that of the target's mount."},
     {"server", Kind::host, "\"\"", "A server of the volume; empty: that of the target's mount."},
     {"port", Kind::port, "24007", "Port of the server's management daemon.", 1, 65535},
@@ -290,7 +290,7 @@ extern const InterfaceEntry gfapi_entry{
     "gfapi",
     "GlusterFS's own library, libgfapi: glfs_pread, glfs_pwrite, without a mount.",
     {.storage = Storage::kept, .metadata = MetadataCalls::all(), .client = StorageClient::library},
-    parameters,
+    gfapi_parameters,
     make_interface<Gfapi>};
 
 }  // namespace strider

@@ -311,7 +311,7 @@ class Hdf5 final : public Interface {
   TextMap hints_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter hdf5_parameters[] = {
     {"access", Kind::choice, "\"independent\"",
      "Whether each rank transfers alone (independent) or all ranks of the file together (collective).", no_limit,
      no_limit, "independent|collective"},
@@ -334,7 +334,7 @@ extern const InterfaceEntry hdf5_entry{
     "hdf5",
     "Parallel HDF5: hyperslabs of one dataset of bytes.",
     {.storage = Storage::kept, .transfers = Transfers::collective, .format = FileFormat::own},
-    parameters,
+    hdf5_parameters,
     make_interface<Hdf5>};
 
 }  // namespace strider

@@ -96,7 +96,7 @@ class Listio final : public Interface {
   VolumeNames names_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter listio_parameters[] = {
     {"volume", Kind::config, "\"\"",
      "Volume file; empty: listio-volume.json in the target or in a directory above it. Without one, as many servers "
      "as the cases ask for, or four, are started for the run."},
@@ -152,7 +152,7 @@ extern const InterfaceEntry listio_entry{
     "listio",
     "The list-I/O service: transfers lists of pieces to and from the servers over which a file is striped.",
     {.storage = Storage::kept, .metadata = listio_calls, .client = StorageClient::servers},
-    parameters,
+    listio_parameters,
     make_interface<Listio>};
 
 }  // namespace strider

@@ -64,7 +64,7 @@ thread_local volatile std::sig_atomic_t GuardedCopy::armed = 0;
 thread_local void* volatile GuardedCopy::fault = nullptr;
 
 /// How a case wants its files mapped.
-struct Options {
+struct MmapOptions {
   bool populate = false;
   int advice = MADV_NORMAL;
   int sync = MS_SYNC;
@@ -72,7 +72,7 @@ struct Options {
 
 class MappedFile final : public File {
  public:
-  MappedFile(RunFolder* folder, const OpenRequest& request, const Options& options)
+  MappedFile(RunFolder* folder, const OpenRequest& request, const MmapOptions& options)
       : file_(open_file(
             folder, request.path,
             (request.access == Access::read ? O_RDONLY : O_RDWR) | (request.creation == Creation::create ? O_CREAT : 0),
@@ -198,10 +198,10 @@ class Mmap final : public Interface {
   bool sizes_new_files() const override { return true; }
 
  private:
-  Options options_;
+  MmapOptions options_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter mmap_parameters[] = {
     {"populate", Kind::flag, "false", "Map all pages when the file is opened instead of each page at its first use."},
     {"advice", Kind::choice, "\"normal\"", "Advice to the kernel about the coming accesses (madvise).", no_limit,
      no_limit, "normal|sequential|random|willneed"},
@@ -216,7 +216,7 @@ constexpr Parameter parameters[] = {
 extern const InterfaceEntry mmap_entry{"mmap",
                                        "Files as memory: mmap, loads and stores, msync, munmap.",
                                        {.storage = Storage::kept},
-                                       parameters,
+                                       mmap_parameters,
                                        make_interface<Mmap>};
 
 }  // namespace strider

@@ -48,8 +48,8 @@ LoadedModule load_module(const Module& module) {
   auto* version = reinterpret_cast<Version*>(::dlsym(library, "strider_module_version"));
   auto* entry = reinterpret_cast<Entry*>(::dlsym(library, "strider_module_entry"));
   if (version == nullptr || entry == nullptr) return {nullptr, last_problem()};
-  if (std::string_view(version()) != STRIDER_VERSION)
-    return {nullptr, "the module has version " + std::string(version()) + ", the engine " + STRIDER_VERSION};
+  if (std::string_view(version()) != engine_version())
+    return {nullptr, "the module has version " + std::string(version()) + ", the engine " + engine_version()};
   std::string problem = entry()->problem != nullptr ? entry()->problem() : "";
   return {problem.empty() ? entry() : nullptr, problem};
 }

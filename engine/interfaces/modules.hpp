@@ -17,6 +17,9 @@ struct Module {
   bool built;
 };
 
+/// Version of the engine and its modules, as the build has it.
+const char* engine_version();
+
 /// All modules, in the order of the build list.
 std::span<const Module> all_modules();
 const Module* find_module(std::string_view name);

@@ -136,7 +136,7 @@ class MpiIo final : public Interface {
   TextMap hints_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter mpiio_parameters[] = {
     {"access", Kind::choice, "\"independent\"",
      "Whether each rank transfers alone (independent) or all ranks of the file together (collective).", no_limit,
      no_limit, "independent|collective"},
@@ -178,7 +178,7 @@ extern const InterfaceEntry mpiio_entry{
     "mpiio",
     "MPI-IO: MPI_File_write_at and related calls; their nonblocking variants with depth above 1.",
     {.storage = Storage::kept, .transfers = Transfers::collective, .metadata = metadata_calls},
-    parameters,
+    mpiio_parameters,
     make_interface<MpiIo>};
 
 }  // namespace strider

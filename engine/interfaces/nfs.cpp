@@ -335,7 +335,7 @@ class Nfs final : public Interface {
   NfsCalls calls_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter nfs_parameters[] = {
     {"url", Kind::url, "\"\"",
      "The export as a URL of libnfs: \"nfs://SERVER/EXPORT?version=3\"; empty: that of the target's mount.", no_limit,
      no_limit, "nfs"},
@@ -367,7 +367,7 @@ extern const InterfaceEntry nfs_entry{
     "nfs",
     "NFS from user space, by libnfs: nfs_pread, nfs_pwrite, without the kernel client or a mount.",
     {.storage = Storage::kept, .metadata = calls, .client = StorageClient::library},
-    parameters,
+    nfs_parameters,
     make_interface<Nfs>};
 
 }  // namespace strider

@@ -310,7 +310,7 @@ class Pnetcdf final : public Interface {
   TextMap hints_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter pnetcdf_parameters[] = {
     {"access", Kind::choice, "\"independent\"",
      "Whether each rank transfers alone (independent) or all ranks of the file together (collective).", no_limit,
      no_limit, "independent|collective"},
@@ -327,7 +327,7 @@ extern const InterfaceEntry pnetcdf_entry{
     "pnetcdf",
     "PnetCDF: pieces of one variable of bytes in a file of format CDF-5.",
     {.storage = Storage::kept, .transfers = Transfers::collective, .format = FileFormat::own},
-    parameters,
+    pnetcdf_parameters,
     make_interface<Pnetcdf>};
 
 }  // namespace strider

@@ -17,19 +17,19 @@ namespace {
 
 constexpr std::uint32_t most_threads = 1024;
 
-enum class Method { multiple, vectored, sieve };
+enum class PosixMethod { multiple, vectored, sieve };
 
 /// How a case wants its files.
-struct Options {
+struct PosixOptions {
   int flags = 0;
   bool preallocate = false;
-  Method method = Method::multiple;
+  PosixMethod method = PosixMethod::multiple;
   std::uint64_t sieve_buffer = 0;
 };
 
-int access_flags(Access access, Method method) {
+int access_flags(Access access, PosixMethod method) {
   switch (access) {
-    case Access::write: return method == Method::sieve ? O_RDWR : O_WRONLY;  // sieving reads what is in the holes
+    case Access::write: return method == PosixMethod::sieve ? O_RDWR : O_WRONLY;  // sieving reads what is in the holes
     case Access::read: return O_RDONLY;
     case Access::read_write: return O_RDWR;
   }
@@ -40,24 +40,24 @@ int access_flags(Access access, Method method) {
 class PosixMover {
  public:
   /// `sieving`: held while a window is changed, since the file's lock does not keep threads of a process apart.
-  PosixMover(const OpenFile& file, const Options& options, std::mutex& sieving)
+  PosixMover(const OpenFile& file, const PosixOptions& options, std::mutex& sieving)
       : io_(file), method_(options.method), sieving_(sieving) {
-    if (method_ == Method::sieve) sieve_.emplace(file, options.sieve_buffer);
+    if (method_ == PosixMethod::sieve) sieve_.emplace(file, options.sieve_buffer);
   }
 
   void write(const Request& request) {
-    if (request.extents.size() > 1 && method_ == Method::sieve) {
+    if (request.extents.size() > 1 && method_ == PosixMethod::sieve) {
       const std::scoped_lock lock(sieving_);
       return sieve_->write(request);
     }
-    if (request.extents.size() > 1 && method_ == Method::vectored)
+    if (request.extents.size() > 1 && method_ == PosixMethod::vectored)
       return runs_.for_each(request, [&](auto pieces, std::uint64_t offset) { io_.write_vector(pieces, offset); });
     for (const Extent& extent : request.extents)
       io_.write({request.memory + extent.memory_offset, extent.length}, extent.file_offset);
   }
   void read(const Request& request) {
-    if (request.extents.size() > 1 && method_ == Method::sieve) return sieve_->read(request);
-    if (request.extents.size() > 1 && method_ == Method::vectored)
+    if (request.extents.size() > 1 && method_ == PosixMethod::sieve) return sieve_->read(request);
+    if (request.extents.size() > 1 && method_ == PosixMethod::vectored)
       return runs_.for_each(request, [&](auto pieces, std::uint64_t offset) { io_.read_vector(pieces, offset); });
     for (const Extent& extent : request.extents)
       io_.read({request.memory + extent.memory_offset, extent.length}, extent.file_offset);
@@ -65,7 +65,7 @@ class PosixMover {
 
  private:
   PosixIo io_;
-  Method method_;
+  PosixMethod method_;
   std::mutex& sieving_;
   std::optional<Sieve> sieve_;
   ContiguousRuns runs_;
@@ -73,7 +73,7 @@ class PosixMover {
 
 class PosixFile final : public File {
  public:
-  PosixFile(RunFolder* folder, const OpenRequest& request, int flags, const Options& options)
+  PosixFile(RunFolder* folder, const OpenRequest& request, int flags, const PosixOptions& options)
       : file_(open_file(folder, request.path, flags, 0600)), mover_(file_, options, sieving_) {}
 
   void write(const Request& request) override { mover_.write(request); }
@@ -87,7 +87,7 @@ class PosixFile final : public File {
       if (errno != EINTR) throw_errno("fallocate", file_.path(), 0, bytes);
   }
   /// For a thread of its own, through the same descriptor; valid as long as the file.
-  ThreadedFile::Mover mover(const Options& options) {
+  ThreadedFile::Mover mover(const PosixOptions& options) {
     return
         [mover = std::make_shared<PosixMover>(file_, options, sieving_)](Direction direction, const Request& request) {
           direction == Direction::write ? mover->write(request) : mover->read(request);
@@ -100,14 +100,16 @@ class PosixFile final : public File {
   PosixMover mover_;
 };
 
-Options options_of(const Settings& settings) {
-  Options options;
+PosixOptions options_of(const Settings& settings) {
+  PosixOptions options;
   options.flags = (settings.flag("direct") ? O_DIRECT : 0) | (settings.flag("dsync") ? O_DSYNC : 0);
   options.preallocate = settings.flag("preallocate");
   const std::string& method = settings.text("method");
-  options.method = method == "sieve" ? Method::sieve : method == "vectored" ? Method::vectored : Method::multiple;
+  options.method = method == "sieve"      ? PosixMethod::sieve
+                   : method == "vectored" ? PosixMethod::vectored
+                                          : PosixMethod::multiple;
   options.sieve_buffer = settings.number("sieve_buffer");
-  if (options.method == Method::sieve && settings.flag("direct"))
+  if (options.method == PosixMethod::sieve && settings.flag("direct"))
     throw InputError("posix.method",
                      "data sieving is not possible with direct I/O: a sieving window can begin at any byte",
                      "posix.method = \"multiple\", or posix.direct = false");
@@ -138,10 +140,10 @@ class Posix final : public Interface {
   bool sizes_new_files() const override { return options_.preallocate; }
 
  private:
-  Options options_;
+  PosixOptions options_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter posix_parameters[] = {
     {"direct", Kind::flag, "false", "Bypass the page cache (O_DIRECT)."},
     {"dsync", Kind::flag, "false", "Each write returns when its data is on stable storage (O_DSYNC)."},
     {"preallocate", Kind::flag, "false", "Reserve the file's space when it is created (fallocate)."},
@@ -158,7 +160,7 @@ constexpr Parameter parameters[] = {
 extern const InterfaceEntry posix_entry{"posix",
                                         "The operating system's calls: open, pread, pwrite, fsync, close.",
                                         {.storage = Storage::kept, .metadata = MetadataCalls::all()},
-                                        parameters,
+                                        posix_parameters,
                                         make_interface<Posix>};
 
 }  // namespace strider

@@ -101,7 +101,7 @@ class Pvfs2 final : public Interface, public OwnFolder {
   Pvfs2Calls calls_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter pvfs2_parameters[] = {
     {"tab", Kind::config, "\"\"", "The table of file systems; empty: $PVFS2TAB_FILE, /etc/fstab or /etc/pvfs2tab."},
     {"method", Kind::choice, "\"list\"",
      "Transfer of a request of several extents: one call for each extent (multiple), or calls that each describe up to "
@@ -146,7 +146,7 @@ extern const InterfaceEntry pvfs2_entry{
     "pvfs2",
     "OrangeFS's own library, libpvfs2: PVFS_sys_io, with descriptions of memory and file.",
     {.storage = Storage::kept, .metadata = calls, .client = StorageClient::library},
-    parameters,
+    pvfs2_parameters,
     make_interface<Pvfs2>};
 
 }  // namespace strider

@@ -108,7 +108,7 @@ class Stdio final : public Interface {
 
 // Each parameter once: name, kind, default as JSON, one sentence, limits. Suites, help, checks and the manual take it
 // from here, and its value has been checked when the constructor above asks for it.
-constexpr Parameter parameters[] = {
+constexpr Parameter template_parameters[] = {
     {"buffer", Kind::bytes, "65536", "Bytes of the stream's buffer; 0 for none.", 0, 1 << 30},
 };
 
@@ -119,7 +119,7 @@ constexpr Parameter parameters[] = {
 extern const InterfaceEntry template_entry{"template",
                                            "The C library's streams: fseeko, fread, fwrite, fflush, fclose.",
                                            {.storage = Storage::kept},
-                                           parameters,
+                                           template_parameters,
                                            make_interface<Stdio>};
 
 }  // namespace strider

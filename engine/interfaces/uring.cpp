@@ -444,7 +444,7 @@ std::string problem() {
   }
 }
 
-constexpr Parameter parameters[] = {
+constexpr Parameter uring_parameters[] = {
     {"direct", Kind::flag, "false", "Bypass the page cache (O_DIRECT)."},
     {"dsync", Kind::flag, "false", "Each write is done when its data is on stable storage (O_DSYNC)."},
     {"batch", Kind::count, "0",
@@ -471,7 +471,7 @@ extern const InterfaceEntry uring_entry{
     "uring",
     "io_uring: requests and completions pass between process and kernel through rings in shared memory.",
     {.storage = Storage::kept},
-    parameters,
+    uring_parameters,
     make_interface<Uring>,
     problem};
 

@@ -368,7 +368,7 @@ class Xrootd final : public Interface {
   XrootdCalls calls_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter xrootd_parameters[] = {
     {"url", Kind::url, "null", "The server: \"root://HOST:PORT\".", no_limit, no_limit, "root|roots", true},
     {"method", Kind::choice, "\"list\"",
      "Transfer of a request of several extents: one call for each extent (multiple), or calls that each take a list of "
@@ -391,7 +391,7 @@ extern const InterfaceEntry xrootd_entry{
     "xrootd",
     "XRootD's own library, XrdCl: File::Read, File::Write, and lists of extents.",
     {.storage = Storage::kept, .metadata = calls, .client = StorageClient::library},
-    parameters,
+    xrootd_parameters,
     make_interface<Xrootd>};
 
 }  // namespace strider

@@ -62,7 +62,7 @@ class TemporaryFile {
   OpenFile file_;
 };
 
-struct Moved {
+struct StreamAmount {
   std::uint64_t bytes = 0;
   double seconds = 0;
   double mib_s() const { return seconds > 0 ? static_cast<double>(bytes) / mib / seconds : 0; }
@@ -102,7 +102,8 @@ void move_requests(Stream& stream) {
   }
 }
 
-Moved move(const TemporaryFile& file, const DeviceStreamOptions& options, Way way, std::uint64_t size, double seconds) {
+StreamAmount move(const TemporaryFile& file, const DeviceStreamOptions& options, Way way, std::uint64_t size,
+                  double seconds) {
   const std::uint64_t begin = monotonic_ns();
   Stream stream{file, options, way, size, begin + static_cast<std::uint64_t>(seconds * 1e9)};
   {
@@ -125,15 +126,15 @@ std::uint64_t room(const std::string& path, std::size_t sharers, std::uint64_t m
 
 Ceiling untold(const char* name, const std::string& why) { return {name, "MiB/s", std::nullopt, std::nullopt, why}; }
 
-std::string amount(const Moved& moved) {
+std::string amount(const StreamAmount& moved) {
   return std::to_string(moved.bytes / mib) + " MiB, " + std::to_string(streams) + " requests of 1 MiB in flight";
 }
 
 DeviceStream measure_direct(const DeviceStreamOptions& options, std::uint64_t size) {
   const TemporaryFile file(options, Caching::direct);
-  const Moved written = move(file, options, Way::write, size, options.seconds);
+  const StreamAmount written = move(file, options, Way::write, size, options.seconds);
   file.sync();
-  const Moved read = move(file, options, Way::read, written.bytes, options.seconds);
+  const StreamAmount read = move(file, options, Way::read, written.bytes, options.seconds);
   return {ceiling_of("write", "MiB/s", {written.mib_s()}, "direct I/O, " + amount(written)),
           ceiling_of("read", "MiB/s", {read.mib_s()}, "direct I/O, " + amount(read))};
 }
@@ -151,20 +152,20 @@ DeviceStream measure_buffered(const DeviceStreamOptions& options, std::uint64_t 
   const TemporaryFile file(options, Caching::buffered);
   const auto write = [&](std::uint64_t bytes) {
     const std::uint64_t begin = monotonic_ns();
-    Moved moved = move(file, options, Way::write, bytes, options.seconds);
+    StreamAmount moved = move(file, options, Way::write, bytes, options.seconds);
     file.sync();
     moved.seconds = static_cast<double>(monotonic_ns() - begin) * 1e-9;
     return moved;
   };
   // How much fits the time, the first piece tells: what memory takes up at once may take an fsync minutes to write.
-  const Moved first = write(std::min(size, first_bytes));
+  const StreamAmount first = write(std::min(size, first_bytes));
   const auto fits = static_cast<std::uint64_t>(first.mib_s() * options.seconds) * mib;
-  const Moved written = fits > first.bytes ? write(std::min({size, fits, most_buffered_bytes})) : first;
+  const StreamAmount written = fits > first.bytes ? write(std::min({size, fits, most_buffered_bytes})) : first;
   DeviceStream found{
       ceiling_of("write", "MiB/s", {written.mib_s()}, "fsync at the end, " + amount(written)),
       untold("read", "direct I/O is not possible here, and the file cannot be dropped from the page cache")};
   if (!dropped(options)) return found;
-  const Moved read = move(file, options, Way::read, written.bytes, options.seconds);
+  const StreamAmount read = move(file, options, Way::read, written.bytes, options.seconds);
   found.read = ceiling_of("read", "MiB/s", {read.mib_s()}, "dropped from the page cache before, " + amount(read));
   return found;
 }

@@ -159,7 +159,7 @@ class Btio final : public ListPattern {
   Unit unit_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter btio_parameters[] = {
     {"class", Kind::choice, "\"A\"", "The grid of an NPB class: 12, 24, 64, 102, 162 or 408 points in each direction.",
      no_limit, no_limit, "S|W|A|B|C|D"},
     {"grid", Kind::numbers, "null", "Points in each direction, [nx, ny, nz], in place of the class.", 1},
@@ -179,7 +179,7 @@ extern const PatternEntry btio_entry{
     "in memory cells lie one behind the other, each an array of the largest cell with 2 ghost points around it",
     "NAS Parallel Benchmarks BT-IO",
     true,
-    parameters,
+    btio_parameters,
     make_pattern<Btio>};
 
 }  // namespace strider

@@ -55,7 +55,7 @@ class Flash final : public ListPattern {
   Box box_;                 ///< one variable of all cells of a rank, without the guard cells
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter flash_parameters[] = {
     {"blocks", Kind::count, "80", "Blocks of each rank.", 1},
     {"cells", Kind::count, "8", "Cells of a block along each of its three sides.", 1},
     {"guard_cells", Kind::count, "4", "Guard cells on each side of a block, which are in memory but not in the file.",
@@ -76,7 +76,7 @@ extern const PatternEntry flash_entry{
     "s = cells + 2 * g; cells that follow each other in memory are one extent: those of a line with variables = 1",
     "FLASH I/O benchmark; PIObench \"flash I/O kernel\"",
     true,
-    parameters,
+    flash_parameters,
     make_pattern<Flash>};
 
 }  // namespace strider

@@ -256,7 +256,7 @@ class List final : public ListPattern {
   bool disjoint_ = true;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter list_parameters[] = {
     {"file", Kind::file, "null",
      "A CSV file with the header rank,request,file_offset,length[,memory_offset]: one line for each extent.", no_limit,
      no_limit, "", true},
@@ -271,7 +271,7 @@ extern const PatternEntry list_entry{
     "without memory offsets, those of a request lie in memory one behind the other, by file offset",
     "recorded traces",
     false,
-    parameters,
+    list_parameters,
     make_pattern<List>};
 
 }  // namespace strider

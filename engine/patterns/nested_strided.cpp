@@ -89,7 +89,7 @@ class NestedStrided final : public Pattern {
   std::vector<Level> levels_;  ///< innermost first
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter nested_strided_parameters[] = {
     transfer_parameter,
     {"levels", Kind::levels, "[4, 16]",
      "Loops around the transfer, outermost first: [count, stride in bytes] or a count alone. Without a stride, "
@@ -109,7 +109,7 @@ extern const PatternEntry nested_strided_entry{
     "a stride not given is that of the next inner level times its count, ranks * transfer for the innermost",
     "PIObench \"nested strided\"",
     true,
-    parameters,
+    nested_strided_parameters,
     make_pattern<NestedStrided>,
     "levels"};
 

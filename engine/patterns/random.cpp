@@ -73,7 +73,7 @@ class Random final : public Pattern {
   Permutation slot_of_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter random_parameters[] = {
     transfer_parameter,
     {"size", Kind::bytes, "67108864", "Bytes of the file over which the requests are spread.", 1},
     {"count", Kind::count, "null",
@@ -94,7 +94,7 @@ extern const PatternEntry random_entry{
     "replacement: uniform in [0, size - transfer], rounded down to align, from a stream seeded with seed + rank",
     "IOR -z and -zz; \"Scalable I/O on Clusters\" 2002: random seek and read",
     true,
-    parameters,
+    random_parameters,
     make_pattern<Random>,
     "count|replacement"};
 

@@ -37,7 +37,7 @@ class RandomStrided final : public Pattern {
   Permutation rounds_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter random_strided_parameters[] = {
     transfer_parameter,
     {"count", Kind::count, "64", "Requests per rank (work units). Each round gives every rank one slot.", 1},
 };
@@ -51,7 +51,7 @@ extern const PatternEntry random_strided_entry{
     "perm a permutation of the rounds, perm_round one of the ranks, both by seed; all ranks are in the same round",
     "PIObench \"random strided\"",
     true,
-    parameters,
+    random_strided_parameters,
     make_pattern<RandomStrided>};
 
 }  // namespace strider

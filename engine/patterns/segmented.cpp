@@ -38,7 +38,7 @@ class Segmented final : public Pattern {
   std::uint64_t transfer_, block_, segments_, per_block_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter segmented_parameters[] = {
     transfer_parameter,
     {"block", Kind::bytes, "null", "Contiguous bytes of one rank within a segment; default: transfer.", 1},
     {"segments", Kind::count, "1", "Segments of the file; each has one block of every rank.", 1},
@@ -53,7 +53,7 @@ extern const PatternEntry segmented_entry{
     "n = ceil(block / transfer); the last transfer of a block is shorter where transfer does not divide block",
     "IOR -b -t -s; thesis 2009; PIObench \"segmented\" (segments = 1)",
     true,
-    parameters,
+    segmented_parameters,
     make_pattern<Segmented>};
 
 }  // namespace strider

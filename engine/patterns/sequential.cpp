@@ -37,7 +37,7 @@ class Sequential final : public Pattern {
   bool overlap_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter sequential_parameters[] = {
     transfer_parameter,
     {"size", Kind::bytes, "67108864", "Bytes of the file; every rank accesses all of them.", 1},
     {"overlap", Kind::flag, "false", "All ranks write the same bytes; otherwise rank 0 of each file writes alone."},
@@ -51,7 +51,7 @@ extern const PatternEntry sequential_entry{
     "offset(k) = k * transfer; the last transfer is shorter where transfer does not divide size",
     "PIObench \"sequential\"",
     false,
-    parameters,
+    sequential_parameters,
     make_pattern<Sequential>};
 
 }  // namespace strider

@@ -27,7 +27,7 @@ class Strided final : public Pattern {
   std::uint64_t transfer_, count_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter strided_parameters[] = {
     transfer_parameter,
     {"count", Kind::count, "64", "Requests per rank (work units).", 1},
 };
@@ -39,7 +39,7 @@ extern const PatternEntry strided_entry{"strided",
                                         "offset(k) = k * ranks * transfer + rank * transfer",
                                         "PIObench \"simple strided\"; IOR with -b equal to -t; the suite `pario-2015`",
                                         true,
-                                        parameters,
+                                        strided_parameters,
                                         make_pattern<Strided>};
 
 }  // namespace strider

@@ -140,7 +140,7 @@ class Subarray final : public ListPattern {
   std::uint64_t array_bytes_ = 0;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter subarray_parameters[] = {
     {"dims", Kind::numbers, "[2048, 2048]", "Elements of the array in each dimension; the last one varies fastest.", 1},
     {"grid", Kind::numbers, "null",
      "Ranks in each dimension, one number for each of dims; default: as even a division as possible, larger numbers "
@@ -166,7 +166,7 @@ extern const PatternEntry subarray_entry{
     "likewise within the rank's block, with halo; elements that follow each other in file and memory are one extent",
     "MPI_Type_create_subarray; \"Efficient noncontiguous access in PVFS over InfiniBand\" 2003: 2048 x 2048 over 2 x 2",
     true,
-    parameters,
+    subarray_parameters,
     make_pattern<Subarray>};
 
 }  // namespace strider

@@ -77,7 +77,7 @@ class Tiled final : public ListPattern {
   std::uint64_t tiles_x_, tiles_y_, tile_x_, tile_y_, overlap_x_, overlap_y_, element_, count_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter tiled_parameters[] = {
     {"tiles_x", Kind::count, "null", "Tiles side by side; default: ranks / tiles_y.", 1},
     {"tiles_y", Kind::count, "1", "Tiles one above the other; each rank has one tile.", 1},
     {"tile_x", Kind::count, "1024", "Width of a tile in elements.", 1},
@@ -100,7 +100,7 @@ extern const PatternEntry tiled_entry{
     "width = tiles_x * (tile_x - overlap_x) + overlap_x; where one tile is as wide as the frame it is one extent",
     "PIObench \"tiled\"; mpi-tile-io",
     true,
-    parameters,
+    tiled_parameters,
     make_pattern<Tiled>,
     "overlap_x|overlap_y"};
 

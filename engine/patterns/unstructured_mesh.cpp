@@ -167,7 +167,7 @@ class UnstructuredMesh final : public ListPattern {
   std::uint64_t vertices_, values_per_vertex_, values_per_record_, element_, run_, seed_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter unstructured_mesh_parameters[] = {
     {"vertices", Kind::count, "1048576", "Vertices of the mesh.", 1},
     {"values_per_vertex", Kind::count, "8", "Values of a vertex, contiguous in the file.", 1},
     {"values_per_record", Kind::count, "null",
@@ -191,7 +191,7 @@ extern const PatternEntry unstructured_mesh_entry{
     "slot s of the second half at ranks * (run + 1) div 2 + s * (run + 1) - cut(s)",
     "PIObench \"unstructured mesh\"",
     true,
-    parameters,
+    unstructured_mesh_parameters,
     make_pattern<UnstructuredMesh>};
 
 }  // namespace strider

@@ -74,7 +74,7 @@ class Vector final : public ListPattern {
   std::uint64_t file_gap_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter vector_parameters[] = {
     {"pieces", Kind::count, "128", "Pieces of a request.", 1},
     {"piece", Kind::bytes, "4096", "Bytes of a piece.", 1},
     {"file_gap", Kind::bytes, "null",
@@ -95,7 +95,7 @@ extern const PatternEntry vector_entry{
     "memory offset i * (piece + memory_gap); pieces that follow each other in file and memory are one extent",
     "\"Efficient noncontiguous access in PVFS over InfiniBand\" 2003: 128 pieces of 128 to 8192 bytes",
     false,
-    parameters,
+    vector_parameters,
     make_pattern<Vector>};
 
 }  // namespace strider

@@ -13,18 +13,18 @@
 namespace strider {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json limit_of(double limit) { return std::isnan(limit) ? Json(nullptr) : Json(limit); }
+OrderedJson limit_of(double limit) { return std::isnan(limit) ? OrderedJson(nullptr) : OrderedJson(limit); }
 
-Json describe(std::span<const Parameter> parameters) {
-  Json list = Json::array();
+OrderedJson describe(std::span<const Parameter> parameters) {
+  OrderedJson list = OrderedJson::array();
   for (const Parameter& parameter : parameters) {
-    Json choices = Json::array();
+    OrderedJson choices = OrderedJson::array();
     for (const std::string_view choice : split_choices(parameter.choices)) choices.push_back(choice);
     list.push_back({{"name", parameter.name},
                     {"kind", name_of(parameter.kind)},
-                    {"default", Json::parse(parameter.default_json)},
+                    {"default", OrderedJson::parse(parameter.default_json)},
                     {"doc", parameter.doc},
                     {"minimum", limit_of(parameter.minimum)},
                     {"maximum", limit_of(parameter.maximum)},
@@ -34,8 +34,8 @@ Json describe(std::span<const Parameter> parameters) {
   return list;
 }
 
-Json describe(const Capabilities& capabilities) {
-  Json metadata = Json::array();
+OrderedJson describe(const Capabilities& capabilities) {
+  OrderedJson metadata = OrderedJson::array();
   for (const OperationEntry& entry : all_operations())
     if (is_metadata(entry.operation) && !capabilities.metadata.empty() &&
         capabilities.metadata.contains(entry.metadata.calls))
@@ -46,7 +46,7 @@ Json describe(const Capabilities& capabilities) {
           {"own_client", capabilities.client == StorageClient::library}};
 }
 
-Json describe(const InterfaceEntry& entry) {
+OrderedJson describe(const InterfaceEntry& entry) {
   return {{"name", entry.name},
           {"doc", entry.doc},
           {"available", true},
@@ -56,7 +56,7 @@ Json describe(const InterfaceEntry& entry) {
 }
 
 /// A module that cannot be loaded is named too, with the reason.
-Json describe(const Module& module) {
+OrderedJson describe(const Module& module) {
   const LoadedModule loaded = load_module(module);
   if (loaded.entry != nullptr) return describe(*loaded.entry);
   return {{"name", module.name},
@@ -64,11 +64,11 @@ Json describe(const Module& module) {
           {"available", false},
           {"unavailable_reason", loaded.problem},
           {"capabilities", describe(Capabilities{})},
-          {"parameters", Json::array()}};
+          {"parameters", OrderedJson::array()}};
 }
 
-Json describe(const OperationEntry& entry) {
-  Json json = {{"name", entry.name}, {"doc", entry.doc}, {"direction", entry.direction}};
+OrderedJson describe(const OperationEntry& entry) {
+  OrderedJson json = {{"name", entry.name}, {"doc", entry.doc}, {"direction", entry.direction}};
   if (!is_metadata(entry.operation)) return json;
   json["visits"] = name_of(entry.metadata.operates_on);
   json["mixes"] = entry.metadata.mixes == MetadataOperation::Mixes::yes;
@@ -77,8 +77,8 @@ Json describe(const OperationEntry& entry) {
 
 /// `shape`: the pattern or the tree.
 template <typename Shape>
-Json phases_of(const Case& test, const Shape& shape, const FileAssignments& assignments) {
-  Json phases = Json::array();
+OrderedJson phases_of(const Case& test, const Shape& shape, const FileAssignments& assignments) {
+  OrderedJson phases = OrderedJson::array();
   for (const Operation operation : test.operations) {
     const PhaseTotals totals = totals_of(test, shape, assignments, operation);
     phases.push_back({{"operation", name_of(operation)},
@@ -89,7 +89,7 @@ Json phases_of(const Case& test, const Shape& shape, const FileAssignments& assi
   return phases;
 }
 
-Json check_of_tree(const Case& test, const Plan& plan) {
+OrderedJson check_of_tree(const Case& test, const Plan& plan) {
   const auto tree = make_tree_of(test);
   const FileAssignments assignments = planned_assignments(test, plan);
   Things made;
@@ -122,7 +122,7 @@ Json check_of_tree(const Case& test, const Plan& plan) {
           {"phases", phases_of(test, *tree, assignments)}};
 }
 
-Json check_of(const Case& test, const Plan& plan) {
+OrderedJson check_of(const Case& test, const Plan& plan) {
   if (test.tree != nullptr) return check_of_tree(test, plan);
   const auto pattern = make_pattern_of(test);
   const FileAssignments assignments = planned_assignments(test, plan);
@@ -152,7 +152,8 @@ std::string reason_against_interface(const std::string& name) {
 }
 
 void print_description(std::ostream& out, const std::string& results) {
-  Json patterns = Json::array(), interfaces = Json::array(), operations = Json::array(), trees = Json::array();
+  OrderedJson patterns = OrderedJson::array(), interfaces = OrderedJson::array(), operations = OrderedJson::array(),
+              trees = OrderedJson::array();
   for (const PatternEntry* entry : all_patterns())
     patterns.push_back({{"name", entry->name},
                         {"doc", entry->doc},
@@ -170,28 +171,28 @@ void print_description(std::ostream& out, const std::string& results) {
                      {"formula", entry->formula},
                      {"source", entry->source},
                      {"parameters", describe(entry->parameters)}});
-  const Json description = {{"format", "strider-description"},
-                            {"version", 1},
-                            {"engine", STRIDER_VERSION},
-                            {"patterns", patterns},
-                            {"interfaces", interfaces},
-                            {"operations", operations},
-                            {"case", describe(case_parameters())},
-                            {"trees", trees},
-                            {"tree_case", describe(tree_case_parameters())},
-                            {"results", Json::parse(results)}};
+  const OrderedJson description = {{"format", "strider-description"},
+                                   {"version", 1},
+                                   {"engine", engine_version()},
+                                   {"patterns", patterns},
+                                   {"interfaces", interfaces},
+                                   {"operations", operations},
+                                   {"case", describe(case_parameters())},
+                                   {"trees", trees},
+                                   {"tree_case", describe(tree_case_parameters())},
+                                   {"results", OrderedJson::parse(results)}};
   out << description.dump(2) << '\n';
 }
 
 void print_check(const Plan& plan, const std::vector<PlanError>& errors, std::ostream& out) {
-  Json cases = Json::array(), problems = Json::array();
+  OrderedJson cases = OrderedJson::array(), problems = OrderedJson::array();
   for (const Case& test : plan.cases) cases.push_back(check_of(test, plan));
   for (const PlanError& error : errors)
     problems.push_back(
         {{"case", error.case_number}, {"key", error.key}, {"message", error.message}, {"remedy", error.remedy}});
-  const Json check = {{"format", "strider-check"}, {"version", 1}, {"cases", cases}, {"errors", problems}};
+  const OrderedJson check = {{"format", "strider-check"}, {"version", 1}, {"cases", cases}, {"errors", problems}};
   // A message may quote a file that is no UTF-8.
-  out << check.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+  out << check.dump(1, ' ', false, OrderedJson::error_handler_t::replace) << '\n';
 }
 
 }  // namespace strider

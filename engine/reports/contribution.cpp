@@ -8,7 +8,6 @@
 namespace strider {
 namespace {
 
-constexpr double no_rank = std::numeric_limits<double>::infinity();  ///< a minimum over no ranks
 constexpr std::uint64_t no_requests = std::numeric_limits<std::uint64_t>::max();
 
 void add(const Histogram& histogram, LatencyCounts& sum) {

@@ -29,6 +29,10 @@ namespace strider {
 
 class PerRankFile;
 
+/// Up to so many clients each rank has a row and a timeline in the events of a phase; for more, distributions and nodes
+/// stand for them, so that the events do not grow with the number of ranks.
+constexpr std::uint32_t most_ranks_one_by_one = 64;
+
 /// What every phase of a run needs to know.
 struct RunContext {
   std::string directory;

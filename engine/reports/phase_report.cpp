@@ -16,10 +16,6 @@
 namespace strider {
 namespace {
 
-/// Up to so many clients each rank has a row in the events of a phase; for more, the distributions stand for them, so
-/// that the events do not grow with the number of ranks. As of timelines.
-constexpr std::uint32_t most_ranks_one_by_one = 64;
-
 enum class RankKind : std::uint8_t { real, simulated };
 
 class Report {

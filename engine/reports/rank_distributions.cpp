@@ -1,12 +1,9 @@
 #include "reports/rank_distributions.hpp"
 
-#include <limits>
-
 namespace strider {
 namespace {
 
-constexpr double no_rank = std::numeric_limits<double>::infinity();  ///< a minimum over no ranks
-constexpr std::size_t instants = 2;                                  ///< come first
+constexpr std::size_t instants = 2;  ///< come first
 constexpr std::array<std::string_view, rank_quantities> names{
     "start_s", "end_s", "open_s", "transfer_s", "close_s", "io_s", "user_s", "system_s", "bytes", "requests", "rate"};
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "foundation/number_runs.hpp"
 
 namespace strider {
+
+constexpr double no_rank = std::numeric_limits<double>::infinity();  ///< a minimum over no ranks
 
 /// What a sample has distributions of.
 constexpr std::size_t rank_quantities = 11;

@@ -13,7 +13,6 @@ namespace strider {
 namespace {
 
 constexpr int timeline_tag = 918;
-constexpr std::uint32_t most_ranks_one_by_one = 64;
 
 using Interval = Timeline::Interval;
 

@@ -72,7 +72,7 @@ class Balanced final : public Tree {
   std::uint64_t first_with_items_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter balanced_parameters[] = {
     {"items", Kind::count, "null",
      "Files of each rank in each directory, and as many directories for operations that create directories.", 1, 1e12,
      std::string_view{}, true},
@@ -93,7 +93,7 @@ extern const TreeEntry balanced_entry{
     "directories = 1 + fanout + ... + fanout^depth; child c of directory d is directory d * fanout + 1 + c; item i of "
     "a rank is in directory first + i div items, first = 0 or that of the deepest level",
     "mdtest -z depth -b fanout -I items (-L: place = \"leaves\")",
-    parameters,
+    balanced_parameters,
     make_tree<Balanced>};
 
 }  // namespace strider

@@ -30,7 +30,7 @@ constexpr std::uint64_t window = 64;
 /// Wrong bits that may have been flipped, of 8 bytes; random ones are 32 ± 4.
 constexpr int most_flipped_bits = 8;
 
-std::uint64_t load(const std::byte* from) {
+std::uint64_t word_at(const std::byte* from) {
   std::uint64_t word = 0;
   std::memcpy(&word, from, sizeof word);
   return word;
@@ -173,9 +173,9 @@ std::optional<Explanation> Classifier::Examination::written_data(std::uint64_t s
 std::optional<Explanation> Classifier::Examination::data_at(std::uint64_t position) {
   if (piece_.expected.packet() || position + 16 > piece_.size()) return std::nullopt;
   const std::byte* words = piece_.found.data() + position;
-  const std::uint64_t seed = seed_of(load(words)), offset = piece_.file_offset + position;
+  const std::uint64_t seed = seed_of(word_at(words)), offset = piece_.file_offset + position;
   if (offset % 8 == 0 && seed == piece_.expected.key() + offset / 8 * seed_step) return std::nullopt;  // it is right
-  if (seed_of(load(words + 8)) - seed != seed_step) return std::nullopt;
+  if (seed_of(word_at(words + 8)) - seed != seed_step) return std::nullopt;
   return written_data(seed, offset, true);
 }
 
@@ -185,7 +185,8 @@ void Classifier::Examination::consider_written_data(std::uint64_t position) {
     if (const auto data = data_at(at); data && data->predicts(piece_, position)) return consider(*data, position, 64);
   const std::uint64_t whole = position + (8 - (piece_.file_offset + position) % 8) % 8;
   if (whole + 8 <= piece_.size())
-    if (const auto data = written_data(seed_of(load(piece_.found.data() + whole)), piece_.file_offset + whole, false))
+    if (const auto data =
+            written_data(seed_of(word_at(piece_.found.data() + whole)), piece_.file_offset + whole, false))
       consider(*data, position, data->cause() == Cause::stale ? 16 : known_.bits_of_a_place());
   for (const Older& older : known_.recent())
     consider(Explanation::other_data(Cause::stale, FileData::of_key(older.key), 0, older.age), position, 5);
@@ -197,7 +198,7 @@ void Classifier::Examination::consider_packets(std::uint64_t position) {
   const std::uint64_t into_word = (piece_.file_offset + position) % 8;
   const std::uint64_t begin = into_word <= position ? position - into_word : position + 8 - into_word;
   for (std::uint64_t at = begin; at + 8 <= std::min(piece_.size(), begin + packet_scan_bytes); at += 8) {
-    const std::uint64_t word = load(piece_.found.data() + at), offset = piece_.file_offset + at;
+    const std::uint64_t word = word_at(piece_.found.data() + at), offset = piece_.file_offset + at;
     if (right.is_mark(offset)) return consider_mark(right, word, position, offset);
     if (at == begin) consider_signature(right, word, position, offset);
   }
@@ -265,7 +266,8 @@ bool Classifier::Examination::ends_foreign(std::uint64_t position) {
           swapped.end(piece_, position, position + 8) == position + 8)
         return true;
   if (piece_.expected.packet()) return false;
-  return position + 16 <= piece_.size() && seed_of(load(some.data() + 8)) - seed_of(load(some.data())) == seed_step;
+  return position + 16 <= piece_.size() &&
+         seed_of(word_at(some.data() + 8)) - seed_of(word_at(some.data())) == seed_step;
 }
 
 /// Where bytes end of which nothing is known. Of many only the beginnings of sectors are looked at.

@@ -11,7 +11,7 @@ namespace strider::listio {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds pause_to_ask{10}, pause_to_repeat{50}, longest_attempt{2000};
+constexpr milliseconds pause_between_questions{10}, pause_to_repeat{50}, longest_attempt{2000};
 
 /// A clock that does not stop while this host is suspended: others do not wait for it.
 std::int64_t now_ms() {
@@ -65,7 +65,7 @@ bool Copies::ask(const char* what, const std::string& path, const LeaseRequest& 
 
 void Copies::renew(const char* what, const std::string& path, const Deadline& deadline) {
   if (!are_two() || now_ms() < valid_until_ms_) return;
-  while (!ask(what, path, {}, deadline)) driver_.turn(until(std::min(deadline, in(pause_to_ask))));
+  while (!ask(what, path, {}, deadline)) driver_.turn(until(std::min(deadline, in(pause_between_questions))));
 }
 
 bool Copies::still_holds(std::uint64_t number, const char* what, const std::string& path, const Deadline& deadline) {

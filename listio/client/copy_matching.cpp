@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t digits = 16, group = 4, fewest_equal = 12;
 constexpr std::size_t digits_begin = std::string_view("strider-listio-file 2 ").size();
 
-using Places = std::vector<std::optional<std::size_t>>;
+using EntryPlaces = std::vector<std::optional<std::size_t>>;
 
 /// Where an entry has the number of its file.
 std::string_view number_in(const std::string& text) {
@@ -79,7 +79,7 @@ class ByNumber {
 /// Matches entries for which `use` holds by a key of paths, unless they are matched.
 template <typename Key, typename Use>
 void match_by(const Key& key, const Use& use, std::span<const DamagedEntry> entries,
-              std::span<const UnnamedCopy> copies, std::vector<bool>& taken, Places& places) {
+              std::span<const UnnamedCopy> copies, std::vector<bool>& taken, EntryPlaces& places) {
   Pairs pairs;
   for (std::size_t i = 0; i < entries.size(); ++i)
     if (!places[i] && use(entries[i])) pairs.add_entry(std::string(key(entries[i].path)), i);
@@ -95,7 +95,7 @@ void match_by(const Key& key, const Use& use, std::span<const DamagedEntry> entr
 
 std::vector<std::optional<std::size_t>> match_copies(std::span<const DamagedEntry> entries,
                                                      std::span<const UnnamedCopy> copies) {
-  Places places(entries.size());
+  EntryPlaces places(entries.size());
   std::vector<std::size_t> wanted(copies.size());
   const ByNumber by_number(copies);
   for (std::size_t i = 0; i < entries.size(); ++i) {

@@ -14,18 +14,18 @@ namespace strider::listio {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr const char* what = "fill";
+constexpr const char* fill_call = "fill";
 constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t few_bytes = std::uint64_t{16} << 20;  // copied while others wait
 constexpr int most_passes = 16, most_pauses = 5;
-constexpr milliseconds pause_to_ask{10};
+constexpr milliseconds pause_between_offers{10};
 
 std::unique_ptr<Operation> run_at(Driver& driver, const Place& place, Request request) {
-  return run_one(driver, what, "", place, std::move(request));
+  return run_one(driver, fill_call, "", place, std::move(request));
 }
 template <typename Body>
 Body ask_at(Driver& driver, const Place& place, Request request) {
-  return ask<Body>(driver, what, "", std::move(request), place);
+  return ask<Body>(driver, fill_call, "", std::move(request), place);
 }
 
 /// The two places that have what a server may have missed, and where it goes.
@@ -145,7 +145,7 @@ class Fill {
               {EAGAIN, EBUSY, ETIMEDOUT}, [&] { run_at(driver_, {0, {}}, PauseRequest{fill_, server_}); }, &failure))
         return true;
       if (failure == ETIMEDOUT) return false;
-      driver_.turn(pause_to_ask);
+      driver_.turn(pause_between_offers);
     }
     return false;
   }
@@ -229,15 +229,15 @@ FilledServer fill_one(Driver& driver, std::uint32_t server, std::uint64_t view,
 void take_out(Driver& driver, Copies& copies, std::uint32_t server) {
   const Deadline deadline = copies.begin();
   const std::uint32_t next = next_server(server, driver.servers()), before = previous_server(server, driver.servers());
-  for (copies.renew(what, "", deadline); !copies.is_out(server); copies.renew(what, "", deadline)) {
+  for (copies.renew(fill_call, "", deadline); !copies.is_out(server); copies.renew(fill_call, "", deadline)) {
     if (copies.is_out(next) || copies.is_out(before))
-      throw IoError({what, "", 0, 0, EBUSY},
+      throw IoError({fill_call, "", 0, 0, EBUSY},
                     driver.name(server) + " has the only good copy of data, as a server beside it is out",
                     "bring that one in first (strider listio scrub), with the folder that is to be replaced");
     if (has_passed(deadline))
-      throw IoError({what, "", 0, 0, ETIMEDOUT}, driver.name(0) + ": servers are taken out or filled all the time",
+      throw IoError({fill_call, "", 0, 0, ETIMEDOUT}, driver.name(0) + ": servers are taken out or filled all the time",
                     "repeat the command when no other scrub runs");
-    copies.suspect(server, what, "", deadline);
+    copies.suspect(server, fill_call, "", deadline);
   }
 }
 
@@ -245,7 +245,7 @@ void take_out(Driver& driver, Copies& copies, std::uint32_t server) {
 
 std::vector<FilledServer> fill_servers(Driver& driver, Copies& copies, std::span<const DamagedCopy> damaged) {
   const auto view = [&] {
-    copies.renew(what, "", copies.begin());
+    copies.renew(fill_call, "", copies.begin());
     return copies.view();
   };
   std::vector<FilledServer> filled;
@@ -264,7 +264,7 @@ std::vector<FilledServer> fill_servers(Driver& driver, Copies& copies, std::span
     const bool was_filled = std::ranges::find(filled, server, &FilledServer::server) != filled.end();
     if (was_filled || (!has_damage && !has_missed(driver, server))) continue;
     view();
-    copies.suspect(server, what, "", in(driver.patience()));
+    copies.suspect(server, fill_call, "", in(driver.patience()));
     view();
     if (copies.is_out(server)) fill(server);
   }

@@ -15,7 +15,7 @@ namespace strider::listio {
 namespace {
 
 constexpr int tries = 3;
-constexpr const char* what = "check";
+constexpr const char* check_call = "check";
 
 /// Files of which something is to be made good, in one line.
 struct Many {
@@ -41,7 +41,7 @@ class Pass {
   }
 
   CheckReport run() {
-    const auto before = ask<NamesState>(driver_, what, "", NamesStateRequest{});
+    const auto before = ask<NamesState>(driver_, check_call, "", NamesStateRequest{});
     const bool has_two = driver_.volume().copies > 1;
     for (std::uint32_t server = 0; server < data_.size(); ++server) {
       if (!is_out(server)) list_data(server);
@@ -54,7 +54,7 @@ class Pass {
     match();
     find_orphans();
     describe();
-    const auto after = ask<NamesState>(driver_, what, "", NamesStateRequest{});
+    const auto after = ask<NamesState>(driver_, check_call, "", NamesStateRequest{});
     report_.generation = after.generation;
     report_.is_settled = before.generation == after.generation;
     report_.set_aside = after.set_aside;
@@ -66,7 +66,7 @@ class Pass {
   void for_each_page(const Place& place, const Use& use) {
     std::uint64_t cookie = 0;
     do {
-      const auto page = ask<DataPage>(driver_, what, "", Request{cookie}, place);
+      const auto page = ask<DataPage>(driver_, check_call, "", Request{cookie}, place);
       for (const auto& each : page.files) use(each);
       cookie = page.cookie;
     } while (cookie != 0);
@@ -103,7 +103,8 @@ class Pass {
       std::uint64_t cookie = 0;
       do {
         DirectoryPage page;
-        if (!is_there([&] { page = ask<DirectoryPage>(driver_, what, directory, ListRequest{directory, cookie}); }))
+        if (!is_there(
+                [&] { page = ask<DirectoryPage>(driver_, check_call, directory, ListRequest{directory, cookie}); }))
           break;
         for (const auto& [name, kind, inode] : page.names) {
           const std::string path = directory.empty() ? name : directory + "/" + name;
@@ -131,7 +132,7 @@ class Pass {
 
   void check_entry(const std::string& path) {
     EntryCheck check;
-    if (!is_there([&] { check = ask<EntryCheck>(driver_, what, path, CheckEntryRequest{path}); })) return;
+    if (!is_there([&] { check = ask<EntryCheck>(driver_, check_call, path, CheckEntryRequest{path}); })) return;
     if (check.entry.kind != EntryKind::file) return;
     ++report_.files;
     if (check.state == EntryState::damaged) {
@@ -187,7 +188,7 @@ class Pass {
 
   /// Of a file that the walk has not found.
   void check_copy(FileId file) {
-    const auto check = ask<CopyCheck>(driver_, what, "", CheckCopyRequest{file});
+    const auto check = ask<CopyCheck>(driver_, check_call, "", CheckCopyRequest{file});
     if (check.state == CopyState::damaged) {
       report_.problems.push_back(
           "file " + digits_of(file) +
@@ -228,7 +229,7 @@ class Pass {
       for (const auto& [file, found] : second_[server]) left[file].push_back(second_of(server));
     }
     for (const auto& [file, places] : left) {
-      if (ask<CopyCheck>(driver_, what, "", CheckCopyRequest{file}).state != CopyState::missing) continue;
+      if (ask<CopyCheck>(driver_, check_call, "", CheckCopyRequest{file}).state != CopyState::missing) continue;
       for (const Place& place : places)
         if (is_left(place, file)) report_.orphans.push_back({place.server, file, place.target.copy});
     }
@@ -237,7 +238,7 @@ class Pass {
   /// Whether the client that removed the name has not removed the data since.
   bool is_left(const Place& place, FileId file) {
     try {
-      const auto stat = ask<DataStat>(driver_, what, "", DataStatRequest{file}, place);
+      const auto stat = ask<DataStat>(driver_, check_call, "", DataStatRequest{file}, place);
       return stat.bytes > 0 || stat.modified_ns != 0;
     } catch (const IoError& error) {
       if (error.details().error_number != EIO) throw;
@@ -296,7 +297,7 @@ std::string problem_of(const DataPage::DataFile& file) {
 CheckReport check_volume(Driver& driver, Copies& copies) {
   CheckReport report;
   for (int i = 0; i < tries && !report.is_settled; ++i)
-    report = copies.repeat(what, "", [&](const Deadline&) { return Pass(driver, copies.view().out).run(); });
+    report = copies.repeat(check_call, "", [&](const Deadline&) { return Pass(driver, copies.view().out).run(); });
   if (report.is_settled) return report;
   // What seems to be lost may have been renamed.
   report.repairs.clear();

@@ -38,10 +38,10 @@ void agree_on(Ranks& ranks, Outcome mine) {
 }
 
 /// What the first rank has found out, for all; behind it the hints on which they have to agree.
-struct At {
+struct OpenWord {
   enum : std::size_t { failed, id, strip_bytes, servers, first, cell, bytes, hints, end = hints + agreed_hints };
 };
-using Words = std::array<std::int64_t, At::end>;
+using Words = std::array<std::int64_t, OpenWord::end>;
 
 void check_name(const std::string& name) {
   if (!is_path(name))
@@ -58,38 +58,38 @@ void open_first(OpenFile& file, Words& words) {
     spreading.servers = std::min(spreading.servers, static_cast<std::uint32_t>(client.volume().servers.size()));
     return client.open(file.name, creation_of(file.mode), new_file_mode, spreading);
   });
-  words[At::id] = std::bit_cast<std::int64_t>(file.file.id);
-  words[At::strip_bytes] = static_cast<std::int64_t>(file.file.striping.strip_bytes());
-  words[At::servers] = file.file.striping.servers();
-  words[At::first] = file.file.striping.first();
+  words[OpenWord::id] = std::bit_cast<std::int64_t>(file.file.id);
+  words[OpenWord::strip_bytes] = static_cast<std::int64_t>(file.file.striping.strip_bytes());
+  words[OpenWord::servers] = file.file.striping.servers();
+  words[OpenWord::first] = file.file.striping.first();
   if (file.ranks->count() > 1)
-    words[At::cell] = std::bit_cast<std::int64_t>(SharedPointer::make_cell(*file.connection));
-  if ((file.mode & MPI_MODE_APPEND) != 0) words[At::bytes] = file.size();
+    words[OpenWord::cell] = std::bit_cast<std::int64_t>(SharedPointer::make_cell(*file.connection));
+  if ((file.mode & MPI_MODE_APPEND) != 0) words[OpenWord::bytes] = file.size();
 }
 
 void open_together(OpenFile& file) {
   Ranks& ranks = *file.ranks;
   Words words{};
-  std::ranges::copy(words_of(file.hints), words.begin() + At::hints);
+  std::ranges::copy(words_of(file.hints), words.begin() + OpenWord::hints);
   Outcome outcome;
   if (ranks.is_first()) {
     outcome = outcome_of([&] { open_first(file, words); });
-    words[At::failed] = outcome.error_class;
+    words[OpenWord::failed] = outcome.error_class;
   }
   ranks.share(words);
-  if (words[At::failed] != MPI_SUCCESS) {
-    outcome.add({static_cast<int>(words[At::failed]), file.name + ": the first rank could not open the file"});
+  if (words[OpenWord::failed] != MPI_SUCCESS) {
+    outcome.add({static_cast<int>(words[OpenWord::failed]), file.name + ": the first rank could not open the file"});
     throw Failure(outcome.error_class, outcome.text);
   }
   take_words(std::span(words).last<agreed_hints>(), file.hints);
-  file.file = {
-      file.name, std::bit_cast<FileId>(words[At::id]),
-      Striping(static_cast<std::uint32_t>(words[At::servers]), static_cast<std::uint64_t>(words[At::strip_bytes]),
-               static_cast<std::uint32_t>(words[At::first]))};
-  if (ranks.count() > 1) file.shared = {file.connection, std::bit_cast<std::uint64_t>(words[At::cell])};
+  file.file = {file.name, std::bit_cast<FileId>(words[OpenWord::id]),
+               Striping(static_cast<std::uint32_t>(words[OpenWord::servers]),
+                        static_cast<std::uint64_t>(words[OpenWord::strip_bytes]),
+                        static_cast<std::uint32_t>(words[OpenWord::first]))};
+  if (ranks.count() > 1) file.shared = {file.connection, std::bit_cast<std::uint64_t>(words[OpenWord::cell])};
   if ((file.mode & MPI_MODE_APPEND) == 0) return;
-  file.position = words[At::bytes];
-  if (ranks.is_first()) file.shared.set(words[At::bytes]);
+  file.position = words[OpenWord::bytes];
+  if (ranks.is_first()) file.shared.set(words[OpenWord::bytes]);
 }
 
 void open_carrier(OpenFile& file) {

@@ -7,7 +7,7 @@ namespace strider::listio::mpi {
 namespace {
 
 /// Where the words of a rank are.
-struct At {
+struct MeetingWord {
   enum : std::size_t { error_class, etypes, low, high, bytes, runs, ascends, end };
 };
 
@@ -27,20 +27,20 @@ std::int64_t position_of(OpenFile& file, const Ask& ask) {
   return file.position;
 }
 
-std::array<std::int64_t, At::end> words_of(const Ask& ask, const Meeting& meeting) {
-  std::array<std::int64_t, At::end> mine{};
-  mine[At::error_class] = meeting.outcome.error_class;
-  mine[At::ascends] = 1;
+std::array<std::int64_t, MeetingWord::end> words_of(const Ask& ask, const Meeting& meeting) {
+  std::array<std::int64_t, MeetingWord::end> mine{};
+  mine[MeetingWord::error_class] = meeting.outcome.error_class;
+  mine[MeetingWord::ascends] = 1;
   if (meeting.outcome.failed()) return mine;
   const Task& task = meeting.task;
-  mine[At::etypes] = task.etypes;
+  mine[MeetingWord::etypes] = task.etypes;
   if (ask.pointer == Pointer::shared) return mine;
   const ByteRun hull = task.hull();
-  mine[At::low] = static_cast<std::int64_t>(hull.offset);
-  mine[At::high] = static_cast<std::int64_t>(hull.end());
-  mine[At::bytes] = task.bytes;
-  mine[At::runs] = task.runs();
-  mine[At::ascends] = task.ascends() ? 1 : 0;
+  mine[MeetingWord::low] = static_cast<std::int64_t>(hull.offset);
+  mine[MeetingWord::high] = static_cast<std::int64_t>(hull.end());
+  mine[MeetingWord::bytes] = task.bytes;
+  mine[MeetingWord::runs] = task.runs();
+  mine[MeetingWord::ascends] = task.ascends() ? 1 : 0;
   return mine;
 }
 
@@ -50,7 +50,7 @@ void place_in_order(OpenFile& file, const std::vector<std::int64_t>& all, Meetin
   std::int64_t before = 0, total = 0;
   for (int rank = 0; rank < ranks.count(); ++rank) {
     if (rank == ranks.rank()) before = total;
-    total += all[static_cast<std::size_t>(rank) * At::end + At::etypes];
+    total += all[static_cast<std::size_t>(rank) * MeetingWord::end + MeetingWord::etypes];
   }
   std::array<std::int64_t, 2> start{};
   if (ranks.is_first()) {
@@ -67,10 +67,11 @@ void place_in_order(OpenFile& file, const std::vector<std::int64_t>& all, Meetin
 void conclude(OpenFile& file, const Ask& ask, const std::vector<std::int64_t>& all, Meeting& meeting) {
   int worst = MPI_SUCCESS;
   bool all_ascend = true;
-  for (std::size_t at = 0; at < all.size(); at += At::end) {
-    worst = std::max(worst, static_cast<int>(all[at + At::error_class]));
-    all_ascend &= all[at + At::ascends] != 0;
-    meeting.parts.push_back({all[at + At::low], all[at + At::high], all[at + At::bytes], all[at + At::runs]});
+  for (std::size_t at = 0; at < all.size(); at += MeetingWord::end) {
+    worst = std::max(worst, static_cast<int>(all[at + MeetingWord::error_class]));
+    all_ascend &= all[at + MeetingWord::ascends] != 0;
+    meeting.parts.push_back({all[at + MeetingWord::low], all[at + MeetingWord::high], all[at + MeetingWord::bytes],
+                             all[at + MeetingWord::runs]});
   }
   if (worst != MPI_SUCCESS) return meeting.outcome.add({worst, "the call failed on another rank"});
   if (ask.pointer == Pointer::shared) return place_in_order(file, all, meeting);

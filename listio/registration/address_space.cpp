@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "foundation/clock.hpp"
+#include "foundation/error.hpp"
 #include "foundation/whole_transfer.hpp"
 
 namespace strider::listio {
@@ -28,8 +29,6 @@ struct ProcmapQuery {
 };
 constexpr unsigned long procmap_query = _IOWR('f', 17, ProcmapQuery);
 constexpr std::uint64_t readable = 1, writable = 2, covering_or_next = 0x10;
-
-[[noreturn]] void fail(const char* call) { throw std::system_error(errno, std::generic_category(), call); }
 
 void append(std::vector<Range>& ranges, const Range& mapping, const Range& within) {
   const Range part{std::max(mapping.begin, within.begin), std::min(mapping.end, within.end)};
@@ -58,7 +57,7 @@ std::optional<Mapping> parse_line(std::string_view line, Access access) {
 }  // namespace
 
 AddressSpace::AddressSpace(Source source) : source_(source), maps_(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC)) {
-  if (!maps_) fail("open /proc/self/maps");
+  if (!maps_) throw_system_error("open /proc/self/maps");
   if (source_ == Source::text) return;
   ProcmapQuery query{};
   query.size = sizeof query;
@@ -92,7 +91,7 @@ std::vector<Range> AddressSpace::ask(const Range& range, Access access) {
         query.vma_end = next;
         continue;
       }
-      fail("ioctl(PROCMAP_QUERY)");
+      throw_system_error("ioctl(PROCMAP_QUERY)");
     }
     if (query.vma_start >= range.end) break;
     append(ranges, {query.vma_start, query.vma_end}, range);
@@ -102,10 +101,10 @@ std::vector<Range> AddressSpace::ask(const Range& range, Access access) {
 
 std::vector<Range> AddressSpace::read_text(const Range& range, Access access) {
   ++queries_;
-  if (::lseek(maps_.get(), 0, SEEK_SET) != 0) fail("lseek /proc/self/maps");
+  if (::lseek(maps_.get(), 0, SEEK_SET) != 0) throw_system_error("lseek /proc/self/maps");
   std::string text;
   errno = read_to_end(maps_.get(), text).error_number;
-  if (errno != 0) fail("read /proc/self/maps");
+  if (errno != 0) throw_system_error("read /proc/self/maps");
   std::vector<Range> ranges;
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t length = rest.find('\n');

@@ -13,7 +13,7 @@ namespace strider::listio {
 namespace {
 
 /// On 4 KiB pages, touched, Linux 6.18, a virtual machine.
-constexpr CostModel measured{0.34, 2.6, 0.18, 2.3};
+constexpr CostModel measured_mlock{0.34, 2.6, 0.18, 2.3};
 
 /// How often each page is registered. A key holds from its address to the next key.
 class PageCounts {
@@ -58,7 +58,7 @@ class PageCounts {
 /// Calls the kernel itself: sanitizers replace the library's mlock by nothing.
 class MlockDomain final : public Domain {
  public:
-  MlockDomain() : Domain(measured) {}
+  MlockDomain() : Domain(measured_mlock) {}
 
   std::string_view name() const override { return "mlock"; }
   Capabilities capabilities() const override {

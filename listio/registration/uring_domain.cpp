@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "foundation/descriptor.hpp"
+#include "foundation/error.hpp"
 #include "listio/registration/domain.hpp"
 
 #if __has_include(<linux/io_uring.h>)
@@ -21,11 +22,9 @@ namespace strider::listio {
 namespace {
 
 /// On 4 KiB pages, touched, Linux 6.18, a virtual machine.
-constexpr CostModel measured{0.064, 0.70, 0.022, 0.46};
+constexpr CostModel measured_uring{0.064, 0.70, 0.022, 0.46};
 constexpr std::uint32_t most_slots = 1u << 14;                // IORING_MAX_REG_BUFFERS
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a buffer; the kernel answers EFAULT beyond
-
-[[noreturn]] void fail(const char* call) { throw std::system_error(errno, std::generic_category(), call); }
 
 bool has_vectored_operations(int ring) {
   constexpr unsigned writev_fixed = 61;  // IORING_OP_WRITEV_FIXED, Linux 6.15
@@ -40,19 +39,19 @@ bool has_vectored_operations(int ring) {
 class UringDomain final : public Domain {
  public:
   explicit UringDomain(const UringOptions& options)
-      : Domain(measured), most_regions_(std::min(options.most_regions, most_slots)) {
+      : Domain(measured_uring), most_regions_(std::min(options.most_regions, most_slots)) {
     ring_ = options.ring;
     if (ring_ < 0) {
       io_uring_params parameters{};
       own_ring_ = Descriptor(static_cast<int>(::syscall(SYS_io_uring_setup, 1, &parameters)));
-      if (!own_ring_) fail("io_uring_setup");
+      if (!own_ring_) throw_system_error("io_uring_setup");
       ring_ = own_ring_.get();
     }
     io_uring_rsrc_register table{};
     table.nr = most_regions_;
     table.flags = IORING_RSRC_REGISTER_SPARSE;
     if (::syscall(SYS_io_uring_register, ring_, IORING_REGISTER_BUFFERS2, &table, sizeof table) < 0)
-      fail("io_uring_register(BUFFERS2)");
+      throw_system_error("io_uring_register(BUFFERS2)");
     vectored_ = has_vectored_operations(ring_) ? Vectored::yes : Vectored::no;
     free_.reserve(most_regions_);
     for (std::uint32_t slot = most_regions_; slot > 0; --slot) free_.push_back(slot - 1);
@@ -94,7 +93,7 @@ class UringDomain final : public Domain {
     if (error == ENOMEM) return {Outcome::no_memory, {}};
     if (error != 0) {
       errno = error;
-      fail("io_uring_register(BUFFERS_UPDATE)");
+      throw_system_error("io_uring_register(BUFFERS_UPDATE)");
     }
     free_.pop_back();
     return {Outcome::registered, {pages, slot}};
@@ -103,7 +102,7 @@ class UringDomain final : public Domain {
     const int error = update(region.slot, {});
     if (error != 0) {
       errno = error;
-      fail("io_uring_register(BUFFERS_UPDATE)");
+      throw_system_error("io_uring_register(BUFFERS_UPDATE)");
     }
     free_.push_back(region.slot);
   }

@@ -76,8 +76,6 @@ bool is_locked(const std::string& label) {
   return file && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
 }
 
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
-
 /// Waits until a descriptor can be read or has been hung up. False if that takes too long.
 bool wait_for(const Descriptor& descriptor, int limit_ms) {
   pollfd polled{descriptor.get(), POLLIN, 0};
@@ -89,7 +87,7 @@ void let_go(const Descriptor& log, const Descriptor& told) {
   const Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!nothing || ::dup2(nothing.get(), STDIN_FILENO) < 0 || ::dup2(nothing.get(), STDOUT_FILENO) < 0 ||
       ::dup2(log.get(), STDERR_FILENO) < 0 || ::write(told.get(), "r", 1) != 1)
-    fail("detaching from the terminal");
+    throw_system_error("detaching from the terminal");
 }
 
 int wait_until_ready(pid_t child, const Descriptor& telling) {
@@ -113,11 +111,11 @@ int run_in_background(const std::string& log, const std::function<int(const std:
     throw InputError("--directory", log + ": " + std::generic_category().message(errno),
                      "name a directory in which you may write");
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe2");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_system_error("pipe2");
   const Descriptor telling(ends[0]);
   Descriptor told(ends[1]);
   const pid_t child = ::fork();
-  if (child < 0) fail("fork");
+  if (child < 0) throw_system_error("fork");
   if (child != 0) {
     told = Descriptor();
     return wait_until_ready(child, telling);
@@ -151,7 +149,7 @@ Stopped stop_process(const std::string& directory, std::uint32_t number) {
   }
   for (const int signal : {SIGTERM, SIGKILL}) {
     if (::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0) != 0 && errno != ESRCH)
-      fail("pidfd_send_signal");
+      throw_system_error("pidfd_send_signal");
     if (wait_for(process, finish_ms)) {
       ::unlink(path.c_str());
       return Stopped::one;

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "foundation/error.hpp"
 #include "listio/server/block_calls.hpp"
 #include "listio/server/data_store.hpp"
 #include "listio/server/numbered_files.hpp"
@@ -31,11 +32,10 @@ constexpr std::uint64_t most_resummed_at_end = 1 << 20;  // of a file, when the 
 constexpr std::size_t fewest_known = 65536;              // files, before any is forgotten
 constexpr std::chrono::seconds longest_end{5};           // less than a server has to finish
 constexpr std::uint64_t verified_blocks = 256;           // at once: 1 MiB
-constexpr const char* stable_mark = "data-stable";       // of a server that ended in order
+constexpr const char* data_stable_mark = "data-stable";  // of a server that ended in order
 
-[[noreturn]] void fail(Errno error) { throw std::system_error(error, std::generic_category()); }
 void require(Errno error) {
-  if (error != 0) fail(error);
+  if (error != 0) throw_system_error(error);
 }
 
 /// The number of what `action` fails by; DamagedData passes.
@@ -82,12 +82,12 @@ class CheckedStore final : public DataStore {
         folder_(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
         data_(folder, "data", open_),
         sums_(folder, "sums", open_),
-        lost_power_(!take_stable_mark(folder, stable_mark) && !data_.is_new()),
+        lost_power_(!take_stable_mark(folder, data_stable_mark) && !data_.is_new()),
         sum_memory_(most_sum_pages) {
     if (lost_power_) add_missing_sums();
   }
   ~CheckedStore() override {
-    if (clean_all() && !lost_power_) leave_stable_mark(folder_.get(), stable_mark);
+    if (clean_all() && !lost_power_) leave_stable_mark(folder_.get(), data_stable_mark);
   }
 
   Errno read(FileId file, std::span<const ByteRun> runs, std::span<std::byte> buffer, Extent& extent) override {
@@ -283,7 +283,7 @@ class CheckedStore final : public DataStore {
     }
     std::array<std::byte, SumsHeader::size> bytes{};
     const ssize_t count = ::pread(sums->get(), bytes.data(), bytes.size(), 0);
-    if (count < 0) fail(errno);
+    if (count < 0) throw_system_error(errno);
     const auto header = std::span(bytes).first(static_cast<std::size_t>(count));
     const bool has_none = std::ranges::all_of(header, [](std::byte byte) { return byte == std::byte{0}; });
     if (has_none && found.data_bytes.value_or(0) == 0) return found;
@@ -333,7 +333,7 @@ class CheckedStore final : public DataStore {
       if (found.was_never_stable) summed.write_header(opened(file));
       // Checksums of data that were lost with a power failure do not fit what is there now.
       const std::uint64_t end = blocks_of(found.data_bytes.value_or(0));
-      if (::ftruncate(opened(file).sums->get(), static_cast<off_t>(sum_offset(end))) != 0) fail(errno);
+      if (::ftruncate(opened(file).sums->get(), static_cast<off_t>(sum_offset(end))) != 0) throw_system_error(errno);
     }
     return &entry.summed.emplace(std::move(summed));
   }
@@ -433,7 +433,8 @@ class CheckedStore final : public DataStore {
         std::span<iovec> pieces = call.own_pieces();
         const Transferred written = move(::pwritev, *open.data, pieces, call.begin, moved_);
         moved_.written_bytes += std::min(call.own_bytes, written.bytes);
-        if (written.error_number != 0 || !pieces.empty()) fail(written.error_number != 0 ? written.error_number : EIO);
+        if (written.error_number != 0 || !pieces.empty())
+          throw_system_error(written.error_number != 0 ? written.error_number : EIO);
       }
       summed.store(open, batch.first(), sums);
     } catch (...) {
@@ -447,7 +448,7 @@ class CheckedStore final : public DataStore {
   static void verify(SummedFile& summed, const OpenPair& open, std::uint64_t block, std::uint64_t most,
                      Verified& verified) {
     struct stat sums_stat{};
-    if (::fstat(open.sums->get(), &sums_stat) != 0) fail(errno);
+    if (::fstat(open.sums->get(), &sums_stat) != 0) throw_system_error(errno);
     const std::uint64_t sums_end = (data_stat_of(sums_stat).bytes - SumsHeader::size) / sizeof(Sum);
     verified.end_block = std::max(blocks_of(open.data_bytes()), sums_end);
     if (block >= verified.end_block) return;

@@ -28,7 +28,7 @@ constexpr std::size_t most_page_bytes = 60000;  // less than a message
 constexpr std::size_t most_changes = 100000;
 // File systems make the changes of calls that wait at the same time stable by one write of their journal.
 constexpr std::size_t most_sync_threads = 16, fewest_of_a_thread = 4;
-constexpr const char* stable_mark = "names-stable";  // of a server that ended in order
+constexpr const char* names_stable_mark = "names-stable";  // of a server that ended in order
 
 /// Another one for each directory that is there or was: that of an inode is used again.
 FileId number_of_directory(int folder, const std::string& name, std::uint64_t inode) {
@@ -75,11 +75,11 @@ Names::Names(int folder, std::uint32_t servers)
   std::vector<std::string> left;
   if (list_names(fresh_.get(), left) == 0)
     for (const std::string& name : left) ::unlinkat(fresh_.get(), name.c_str(), 0);
-  if (take_stable_mark(folder, stable_mark)) all_changed_ = false;
+  if (take_stable_mark(folder, names_stable_mark)) all_changed_ = false;
 }
 
 Names::~Names() {
-  if (sync() == 0) leave_stable_mark(folder_.get(), stable_mark);
+  if (sync() == 0) leave_stable_mark(folder_.get(), names_stable_mark);
 }
 
 Errno Names::open_directory(const std::string& path, Descriptor& directory) const {

@@ -7,16 +7,14 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 
+#include "foundation/error.hpp"
 #include "foundation/whole_transfer.hpp"
 
 namespace strider::listio {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "checksums are kept as they are in memory");
-
-[[noreturn]] void fail(int error) { throw std::system_error(error, std::generic_category()); }
 
 /// What is beyond the end reads as 0.
 void read_sums(const Descriptor& file, std::uint64_t first, std::span<Sum> sums) {
@@ -25,7 +23,7 @@ void read_sums(const Descriptor& file, std::uint64_t first, std::span<Sum> sums)
     return moved_or_error(
         ::pread(file.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(sum_offset(first) + done)));
   });
-  if (got.error_number != 0) fail(got.error_number);
+  if (got.error_number != 0) throw_system_error(got.error_number);
   std::memset(bytes.data() + got.bytes, 0, bytes.size() - got.bytes);
 }
 
@@ -48,7 +46,7 @@ void write_whole(const Descriptor& file, std::span<const std::byte> bytes, std::
     return moved_or_error(
         ::pwrite(file.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done)));
   });
-  if (written.bytes < bytes.size()) fail(written.error_number != 0 ? written.error_number : EIO);
+  if (written.bytes < bytes.size()) throw_system_error(written.error_number != 0 ? written.error_number : EIO);
 }
 
 bool SumMemory::take() {
@@ -103,7 +101,7 @@ void SumPages::prepare(const Descriptor& file, std::uint64_t first, std::uint64_
     const auto offset = static_cast<off_t>(sum_offset(number * page_sums));
     // Where a file system cannot, a write finds out.
     if (::fallocate(file.get(), 0, offset, sizeof page->sums) != 0 && errno != EOPNOTSUPP && errno != ENOSYS)
-      fail(errno);
+      throw_system_error(errno);
     if (page != nullptr) page->has_room = true;
   });
 }

@@ -7,8 +7,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <system_error>
 #include <vector>
+
+#include "foundation/error.hpp"
 
 namespace strider::listio {
 namespace {
@@ -17,20 +18,17 @@ constexpr std::uint64_t chunk_blocks = 256;                         // 1 MiB of 
 constexpr std::size_t most_in_doubt = 4096, fewer_in_doubt = 2048;  // ranges that are told apart
 constexpr std::size_t few_sums = 256;                               // need no memory of their own
 
-[[noreturn]] void fail(int error) { throw std::system_error(error, std::generic_category()); }
-[[noreturn]] void fail() { fail(errno); }
-
 }  // namespace
 
 std::uint64_t OpenPair::data_bytes() const {
   struct stat found{};
-  if (::fstat(data->get(), &found) != 0) fail();
+  if (::fstat(data->get(), &found) != 0) throw_system_error(errno);
   return static_cast<std::uint64_t>(found.st_size);
 }
 
 std::uint64_t OpenPair::read(std::span<iovec> pieces, std::uint64_t offset) const {
   const Transferred got = move(::preadv, *data, pieces, offset, moved);
-  if (got.error_number != 0) fail(got.error_number);
+  if (got.error_number != 0) throw_system_error(got.error_number);
   for (const iovec& piece : pieces) std::memset(piece.iov_base, 0, piece.iov_len);
   return got.bytes;
 }
@@ -68,7 +66,7 @@ void SummedFile::soil(const OpenPair& open, std::uint64_t bytes) {
   try {
     write_header(open);
     // The mark has to be there before the data change. A flush that fails may have lost checksums too.
-    if (const Errno error = open.sum_files.sync_bytes(open.file); error != 0) fail(error);
+    if (const Errno error = open.sum_files.sync_bytes(open.file); error != 0) throw_system_error(error);
   } catch (...) {
     header_ = before;
     throw;
@@ -146,11 +144,11 @@ void SummedFile::truncate(const OpenPair& open, std::uint64_t bytes) {
     load(open, last, {&expected, 1});
     compare(open, last, {&whole, 1}, {&expected, 1});
   }
-  if (::ftruncate(open.data->get(), static_cast<off_t>(bytes)) != 0) fail();
+  if (::ftruncate(open.data->get(), static_cast<off_t>(bytes)) != 0) throw_system_error(errno);
   if (bytes >= before) return;
   // If this fails half-way, the checksums are made anew.
   doubt({last, blocks_of(before) - last});
-  if (::ftruncate(open.sums->get(), static_cast<off_t>(sum_offset(blocks_of(bytes)))) != 0) fail();
+  if (::ftruncate(open.sums->get(), static_cast<off_t>(sum_offset(blocks_of(bytes)))) != 0) throw_system_error(errno);
   pages_->cut(blocks_of(bytes));
   if (rest != 0) {
     std::memset(block.data() + rest, 0, block.size() - rest);

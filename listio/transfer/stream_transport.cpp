@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <system_error>
 
 #include "foundation/error.hpp"
 #include "listio/transfer/local_memory.hpp"
@@ -26,8 +25,6 @@ constexpr std::size_t most_swept = 1024;   // at once, about
 constexpr int most_accepts = 64;           // before the connections that there are have their turn
 constexpr std::uint64_t wake_number = std::uint64_t{1} << 32, listener_number = wake_number + 1,
                         other_number = wake_number + 2;
-
-[[noreturn]] void fail(const char* call) { throw std::system_error(errno, std::generic_category(), call); }
 
 std::uint64_t bytes_of(std::span<const iovec> pieces) {
   std::uint64_t bytes = 0;
@@ -90,11 +87,12 @@ StreamTransport::StreamTransport(std::string name, const TransportOptions& optio
   epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
   wake_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   epoll_event wanted{EPOLLIN, {.u64 = wake_number}};
-  if (!epoll_ || !wake_ || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &wanted) != 0) fail("epoll");
-  if (::getrandom(probe_.get(), sizeof *probe_, 0) != sizeof *probe_) fail("getrandom");
+  if (!epoll_ || !wake_ || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &wanted) != 0)
+    throw_system_error("epoll");
+  if (::getrandom(probe_.get(), sizeof *probe_, 0) != sizeof *probe_) throw_system_error("getrandom");
   if (!listener_) return;
   wanted.data.u64 = listener_number;
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, listener_.get(), &wanted) != 0) fail("epoll_ctl");
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, listener_.get(), &wanted) != 0) throw_system_error("epoll_ctl");
   listening_ = true;
 }
 
@@ -114,7 +112,8 @@ Peer StreamTransport::connect(const std::string& address, const Deadline& deadli
     while (!connection.accepted) {
       const bool writes = connection.stream.wants_to_write();
       pollfd wanted{connection.stream.socket(), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0};
-      if (::poll(&wanted, 1, static_cast<int>(until(deadline).count())) < 0 && errno != EINTR) fail("poll");
+      if (::poll(&wanted, 1, static_cast<int>(until(deadline).count())) < 0 && errno != EINTR)
+        throw_system_error("poll");
       if (has_passed(deadline)) throw StreamError("no answer in time");
       connection.stream.read(dispatch);
     }
@@ -163,7 +162,7 @@ void StreamTransport::give_up(Peer peer, const std::string& reason) {
 
 void StreamTransport::watch_also(int descriptor) {
   epoll_event wanted{EPOLLIN, {.u64 = other_number}};
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &wanted) != 0) fail("epoll_ctl");
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &wanted) != 0) throw_system_error("epoll_ctl");
 }
 
 void StreamTransport::watch_no_more(int descriptor) { ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor, nullptr); }
@@ -176,7 +175,7 @@ void StreamTransport::watch(Connection& connection) {
   if (wanted == connection.watched) return;
   epoll_event event{wanted, {.u64 = connection.peer}};
   const int what = connection.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-  if (::epoll_ctl(epoll_.get(), what, connection.stream.socket(), &event) != 0) fail("epoll_ctl");
+  if (::epoll_ctl(epoll_.get(), what, connection.stream.socket(), &event) != 0) throw_system_error("epoll_ctl");
   connection.watched = wanted;
 }
 
@@ -259,7 +258,7 @@ void StreamTransport::progress(TransportEvents& events, milliseconds patience) {
   const milliseconds most = std::min(patience, until(next_sweep_));
   const int count =
       ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), static_cast<int>(most.count()));
-  if (count < 0 && errno != EINTR) fail("epoll_wait");
+  if (count < 0 && errno != EINTR) throw_system_error("epoll_wait");
   // Who has gone first: what others say now may follow from that.
   std::stable_partition(ready.begin(), ready.begin() + std::max(count, 0),
                         [](const epoll_event& each) { return (each.events & EPOLLRDHUP) != 0; });
@@ -267,7 +266,7 @@ void StreamTransport::progress(TransportEvents& events, milliseconds patience) {
     const std::uint64_t number = ready[static_cast<std::size_t>(i)].data.u64;
     if (number == wake_number) {
       std::uint64_t times = 0;
-      if (::read(wake_.get(), &times, sizeof times) < 0 && errno != EAGAIN) fail("eventfd");
+      if (::read(wake_.get(), &times, sizeof times) < 0 && errno != EAGAIN) throw_system_error("eventfd");
     } else if (number == listener_number) {
       accept_some();
     } else if (number == other_number) {

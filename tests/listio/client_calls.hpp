@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <random>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "listio/server/server.hpp"
 
 namespace strider::listio {
+
+constexpr std::uint64_t strip = 4096;  ///< bytes
 
 inline ServerOptions two_copies() {
   ServerOptions options;

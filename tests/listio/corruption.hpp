@@ -1,10 +1,16 @@
 #pragma once
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <string>
 
 namespace strider::listio {
+
+inline void expect_in(const std::string& part, const std::string& text) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
 
 /// Corruptions that a test tries of each kind of file: those of the environment variable, or so `few`.
 inline int corruptions(int few) {

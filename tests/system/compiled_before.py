@@ -28,6 +28,10 @@ def key_of(words: list[str]) -> str:
     if "-c" not in words:
         return ""
     source = words[words.index("-c") + 1]
+    if (
+        Path(source).parent.name == "Unity"
+    ):  # includes what is compiled together; its own path is of no account
+        source = Path(source).read_text(encoding="utf-8")
     begin = next(number for number, word in enumerate(words) if word.startswith("-"))
     compiler = shutil.which(words[begin - 1]) or words[begin - 1]  # before it may be a launcher
     kept = [source, os.path.realpath(compiler)]  # c++ and g++ are one
@@ -35,7 +39,7 @@ def key_of(words: list[str]) -> str:
     for word in following:
         if word in WITH_FILE:
             next(following)
-        elif word == "-isystem" and not source.endswith(JSON_SOURCE):
+        elif word == "-isystem" and JSON_SOURCE not in source:
             folder = next(following)
             kept += [] if folder.endswith(JSON_FOLDER) else [word, folder]
         elif not word.startswith(WITHOUT_EFFECT):

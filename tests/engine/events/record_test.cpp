@@ -32,9 +32,9 @@ void expect_each_field_written() {
   for_each_field<Type>([&](const auto& field) {
     if constexpr (requires { field.info; } && std::is_member_object_pointer_v<decltype(field.get)>) {
       Type record{};
-      const Json before = value_of(record);
+      const OrderedJson before = value_of(record);
       change(record.*field.get);
-      const Json after = value_of(record);
+      const OrderedJson after = value_of(record);
       EXPECT_NE(before.at(std::string(field.info.name)), after.at(std::string(field.info.name)))
           << Type::record_name << '.' << field.info.name;
     }
@@ -58,7 +58,7 @@ TEST(Records, EachFieldIsWrittenUnderItsName) {
 }
 
 TEST(Records, FieldsOfARecordThatIsMissingAreNull) {
-  const Json sample = value_of(Sample{});
+  const OrderedJson sample = value_of(Sample{});
   for (const char* name : {"read_calls", "storage_write_bytes", "served_by_storage", "deadline", "latency"})
     EXPECT_TRUE(sample.at(name).is_null()) << name;
   EXPECT_EQ(sample.at("user_s"), 0.0);

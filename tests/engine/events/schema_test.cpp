@@ -8,10 +8,10 @@ namespace strider {
 namespace {
 
 TEST(Schema, DescribesWhatIsWritten) {
-  const Json schema = Json::parse(results_schema());
-  const Json sample = value_of(Sample{});
+  const OrderedJson schema = OrderedJson::parse(results_schema());
+  const OrderedJson sample = value_of(Sample{});
   std::vector<std::string> described, written;
-  for (const Json& field : schema.at("records").at("Sample").at("fields"))
+  for (const OrderedJson& field : schema.at("records").at("Sample").at("fields"))
     described.push_back(field.at("name").get<std::string>());
   for (const auto& [name, value] : sample.items()) written.push_back(name);
   EXPECT_EQ(described, written);

@@ -21,8 +21,6 @@ extern const InterfaceEntry template_entry;
 
 namespace {
 
-constexpr std::uint64_t block = 4096;  ///< a multiple of what any of them asks for
-
 class EveryInterface : public testing::TestWithParam<Variant> {
  protected:
   void SetUp() override {
@@ -343,8 +341,6 @@ TEST_P(EveryInterface, ItsFactsHaveNames) {
   for (const auto& [name, value] : file->facts()) EXPECT_NE(name, "");
   file->close();
 }
-
-std::string name_of_test(const testing::TestParamInfo<Variant>& test) { return test.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(Registered, EveryInterface, testing::ValuesIn(all_variants()), name_of_test);
 

@@ -245,8 +245,6 @@ TEST_P(EveryDirectory, LeavesNothingOpenBehind) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
-std::string name_of_test(const testing::TestParamInfo<Variant>& test) { return test.param.name; }
-
 INSTANTIATE_TEST_SUITE_P(Registered, EveryDirectory, testing::ValuesIn(with_metadata()), name_of_test);
 
 TEST(Interfaces, WithoutMetadataOpenNoDirectory) {

@@ -6,11 +6,10 @@
 
 #include "foundation/folder.hpp"
 #include "interfaces/interface.hpp"
+#include "interfaces/variants.hpp"
 
 namespace strider {
 namespace {
-
-constexpr std::uint64_t block = 4096;
 
 struct MmapTest : testing::Test {
   MmapTest() {

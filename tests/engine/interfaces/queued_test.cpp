@@ -16,7 +16,6 @@
 namespace strider {
 namespace {
 
-constexpr std::uint64_t block = 4096;
 constexpr std::uint64_t slot_bytes = 4 * block;
 
 std::ptrdiff_t entries_of(const char* folder) {
@@ -225,14 +224,14 @@ TEST_P(EveryQueue, SyncedDataIsSeenThroughAnotherOpenFile) {
   writer->close();
 }
 
-std::string name_of_test(const testing::TestParamInfo<std::tuple<Variant, std::uint32_t>>& test) {
+std::string name_of_queued_test(const testing::TestParamInfo<std::tuple<Variant, std::uint32_t>>& test) {
   return std::get<0>(test.param).name + "_depth_" + std::to_string(std::get<1>(test.param));
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryQueue);
 INSTANTIATE_TEST_SUITE_P(Registered, EveryQueue,
                          testing::Combine(testing::ValuesIn(queued_variants()), testing::Values(2U, 32U)),
-                         name_of_test);
+                         name_of_queued_test);
 
 }  // namespace
 }  // namespace strider

@@ -1,4 +1,7 @@
 #pragma once
+#include <gtest/gtest.h>
+
+#include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -14,6 +17,11 @@ struct Variant {
   Settings settings;
 };
 inline void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
+
+/// Bytes: a multiple of what any interface asks for.
+constexpr std::uint64_t block = 4096;
+
+inline std::string name_of_test(const testing::TestParamInfo<Variant>& test) { return test.param.name; }
 
 /// Each parameter of an interface as it is if not said otherwise.
 Settings defaults_of(const InterfaceEntry& entry);

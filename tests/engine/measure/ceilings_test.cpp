@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "foundation/units.hpp"
 #include "measure/ceiling.hpp"
 #include "measure/device_stream.hpp"
 #include "measure/links.hpp"
@@ -10,8 +11,6 @@
 
 namespace strider {
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
 
 TEST(CeilingTest, IsTheMedianOfTheRoundsWithTheirSpread) {
   const Ceiling odd = ceiling_of("memory_copy", "MiB/s", {30, 10, 20}, "how");

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "foundation/units.hpp"
 #include "recorded_tree.hpp"
 
 namespace strider {
 namespace {
 
-constexpr std::uint64_t mib = 1ULL << 20;
 constexpr const char* own_memory = "400000000\n";
 constexpr const char* hybrid =
     "31 1 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"

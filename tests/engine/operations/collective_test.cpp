@@ -13,8 +13,6 @@
 namespace strider {
 namespace {
 
-constexpr std::uint64_t long_ago = 1;  ///< a deadline that has passed
-
 /// Ranks that agree by meeting; the most severe vote wins.
 class Meeting {
  public:

@@ -5,6 +5,7 @@
 #include <sys/xattr.h>
 
 #include "operations/tour.hpp"
+#include "operations/work.hpp"
 
 namespace strider {
 namespace {
@@ -233,8 +234,6 @@ TEST_F(MetadataExecutorTest, ReaddirCountsAllEntriesOfEachDirectory) {
 }
 
 // Whose items, in which order, until when.
-
-constexpr std::uint64_t long_ago = 1;  ///< a deadline that has passed
 
 /// The paths that stat is called on: each has another size than is expected.
 Words paths_of_stat(Tour& tour) {

@@ -25,7 +25,6 @@ struct OperationLoopTest : testing::Test {
       return waited + timer.from_ns(1000);
     });
   }
-  static constexpr std::uint64_t long_ago = 1;  ///< a deadline that has passed
   Timer timer;
   Tally tally;
   PatientWatch watch;

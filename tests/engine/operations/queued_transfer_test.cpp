@@ -14,8 +14,6 @@
 namespace strider {
 namespace {
 
-constexpr std::uint64_t long_ago = 1;  ///< a deadline that has passed
-
 /// Stands in for a file whose requests are done `at_once` at a time, the last one first, and not before complete()
 /// asks: until then it moves no bytes.
 class LazyFile final : public QueuedFile {

@@ -13,8 +13,6 @@
 namespace strider {
 namespace {
 
-constexpr std::uint64_t long_ago = 1;  ///< a deadline that has passed
-
 /// Makes every call last longer than the watch is left alone.
 void doze() { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }
 

@@ -6,6 +6,8 @@
 
 namespace strider {
 
+constexpr std::uint64_t long_ago = 1;  ///< a deadline that has passed
+
 using Calls = std::vector<std::string>;
 
 /// Watches and lets everything go on, until told otherwise.

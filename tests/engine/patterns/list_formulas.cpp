@@ -229,7 +229,7 @@ std::vector<Extent> list_extents(const Settings& s, Place place, std::uint64_t k
   return extents;
 }
 
-constexpr NamedFormula formulas[] = {
+constexpr NamedFormula formulas_of_lists[] = {
     {"vector", {count_requests, vector_extents}},
     {"subarray", {count_requests, subarray_extents}},
     {"tiled", {count_requests, tiled_extents}},
@@ -241,6 +241,6 @@ constexpr NamedFormula formulas[] = {
 
 }  // namespace
 
-std::span<const NamedFormula> list_formulas() { return formulas; }
+std::span<const NamedFormula> list_formulas() { return formulas_of_lists; }
 
 }  // namespace strider

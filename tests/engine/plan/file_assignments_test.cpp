@@ -26,33 +26,34 @@ std::vector<std::vector<std::uint32_t>> ranks_by_file(const FileAssignments& ass
   return files;
 }
 
-using Ranks = std::vector<std::vector<std::uint32_t>>;
+using RanksByFile = std::vector<std::vector<std::uint32_t>>;
 
 TEST(FileAssignments, SharedPutsAllRanksOnOneFile) {
-  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::shared, 1}, 3, {}), 3), (Ranks{{0, 1, 2}}));
+  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::shared, 1}, 3, {}), 3), (RanksByFile{{0, 1, 2}}));
 }
 
 TEST(FileAssignments, PerRankGivesEachItsOwnFile) {
-  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::per_rank, 1}, 3, {}), 3), (Ranks{{0}, {1}, {2}}));
+  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::per_rank, 1}, 3, {}), 3), (RanksByFile{{0}, {1}, {2}}));
 }
 
 TEST(FileAssignments, PerNodeFollowsTheNodesHoweverUneven) {
   EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::per_node, 1}, 5, {0, 0, 0, 1, 1}), 5),
-            (Ranks{{0, 1, 2}, {3, 4}}));
+            (RanksByFile{{0, 1, 2}, {3, 4}}));
   EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::per_node, 1}, 5, {0, 1, 2, 0, 1}), 5),
-            (Ranks{{0, 3}, {1, 4}, {2}}));
-  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::per_node, 1}, 4, {0, 0, 0, 0}), 4), (Ranks{{0, 1, 2, 3}}));
+            (RanksByFile{{0, 3}, {1, 4}, {2}}));
+  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::per_node, 1}, 4, {0, 0, 0, 0}), 4),
+            (RanksByFile{{0, 1, 2, 3}}));
 }
 
 TEST(FileAssignments, SeveralFilesAreDealtToConsecutiveRanks) {
-  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::files, 2}, 5, {}), 5), (Ranks{{0, 1, 2}, {3, 4}}));
-  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::files, 3}, 6, {}), 6), (Ranks{{0, 1}, {2, 3}, {4, 5}}));
+  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::files, 2}, 5, {}), 5), (RanksByFile{{0, 1, 2}, {3, 4}}));
+  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::files, 3}, 6, {}), 6), (RanksByFile{{0, 1}, {2, 3}, {4, 5}}));
 }
 
 TEST(FileAssignments, GroupsOfSeveralFilesDifferByOneRankAtMost) {
   for (std::uint32_t clients = 1; clients <= 70; ++clients)
     for (std::uint32_t files = 1; files <= clients; ++files) {
-      const Ranks groups = ranks_by_file(FileAssignments({SharingKind::files, files}, clients, {}), clients);
+      const RanksByFile groups = ranks_by_file(FileAssignments({SharingKind::files, files}, clients, {}), clients);
       ASSERT_EQ(groups.size(), files);
       std::uint32_t next = 0;
       for (const auto& group : groups) {

@@ -59,14 +59,14 @@ TEST(TreeCase, MayHaveEveryOperationThereIs) {
   }
 }
 
-struct Mistake {
+struct TreeMistake {
   const char* key;
   std::string text;
 };
 
 TEST(TreeCase, NamesTheKeyOfEachMistake) {
   const std::string mix = R"("operations": ["mix"], "mix": )";
-  const Mistake mistakes[] = {
+  const TreeMistake mistakes[] = {
       {"tree", tree_text(R"("pattern": {"name": "segmented"})")},
       {"tree", R"("interface": {"name": "posix"}, "tree": {"items": 1})"},
       {"tree", R"("interface": {"name": "posix"}, "tree": "balanced")"},
@@ -118,7 +118,7 @@ TEST(TreeCase, NamesTheKeyOfEachMistake) {
       {"operations", tree_text("", R"("items": 1)", R"("name": "mpiio")")},
       {"interface", tree_text("", R"("items": 1)", R"("name": "mmap")")},
   };
-  for (const Mistake& mistake : mistakes) EXPECT_EQ(key_at_fault(mistake.text), mistake.key) << mistake.text;
+  for (const TreeMistake& mistake : mistakes) EXPECT_EQ(key_at_fault(mistake.text), mistake.key) << mistake.text;
 }
 
 TEST(TreeCase, OperationsOnContentsNeedSome) {

@@ -15,7 +15,7 @@ const std::string small_tree = R"("items": 10, "file_size": 100)";
 std::string geometry_of_case() { return std::to_string(good_case(tree_text("", small_tree)).geometry); }
 
 /// A case in a set that holds `state`.
-std::string in_set(const std::string& more, const std::string& state = complete) {
+std::string in_tree_set(const std::string& more, const std::string& state = complete) {
   return tree_text(R"("repetitions": 1, "dataset": "kept", "manifest": {"id": "abc", "generation": 1, "geometry": )" +
                        geometry_of_case() + ", " + state + "}, " + more,
                    small_tree);
@@ -41,9 +41,9 @@ TEST(TreeSet, IsReadFromTheManifest) {
       R"("tree": {"present": ["tree", "files", "symbolic-links"], "files": 7, "symbolic_links": 7, "file_bytes": 50,
          "written_bytes": 40, "generation": 3, "renamed_files": true})";
   const std::string visits = R"("order": "backward", "operations": ["stat"])";
-  std::vector<PlanError> errors = errors_of({in_set(visits, state)});
+  std::vector<PlanError> errors = errors_of({in_tree_set(visits, state)});
   ASSERT_EQ(errors.size(), 1U) << "made in another order";
-  const Plan plan = good_plan({in_set(R"("operations": ["readdir"])", R"("tree": {"present": ["tree"]})")});
+  const Plan plan = good_plan({in_tree_set(R"("operations": ["readdir"])", R"("tree": {"present": ["tree"]})")});
   EXPECT_EQ(plan.cases.at(0).data_set.state.tree.present, Things{Thing::tree});
 }
 
@@ -67,19 +67,19 @@ TEST(TreeSet, HasWhatAPopulationHas) {
 
 TEST(TreeSet, IsUsedByCasesThatFindWhatTheyNeed) {
   EXPECT_TRUE(
-      errors_of({in_set(R"("operations": ["stat", "small-read", "rename", "unlink", "remove-tree"])")}).empty());
+      errors_of({in_tree_set(R"("operations": ["stat", "small-read", "rename", "unlink", "remove-tree"])")}).empty());
   EXPECT_TRUE(errors_of({in_new_set(R"("operations": ["create"])"), in_new_set(R"("operations": ["stat", "unlink"])"),
                          in_new_set(R"("operations": ["create"])")})
                   .empty());
 }
 
 TEST(TreeSet, IsNeitherFilledNorEmptiedUnmeasured) {
-  expect_complaint({in_set(R"("operations": ["stat-directory"])")}, "need items that it does not have");
-  expect_complaint({in_set(R"("operations": ["create"])")}, "it has files, and create needs a tree without them");
+  expect_complaint({in_tree_set(R"("operations": ["stat-directory"])")}, "need items that it does not have");
+  expect_complaint({in_tree_set(R"("operations": ["create"])")}, "it has files, and create needs a tree without them");
   expect_complaint({in_new_set(R"("operations": ["create", "unlink"])"), in_new_set(R"("operations": ["stat"])")},
                    "need items that it does not have");
-  expect_complaint({in_set(R"("operations": ["unlink"], "repetitions": 2)")}, "in the second repetition");
-  expect_complaint({in_set(R"("operations": ["truncate"], "repetitions": 2)")}, "change the size");
+  expect_complaint({in_tree_set(R"("operations": ["unlink"], "repetitions": 2)")}, "in the second repetition");
+  expect_complaint({in_tree_set(R"("operations": ["truncate"], "repetitions": 2)")}, "change the size");
 }
 
 TEST(TreeSet, HasEquallyManyItemsOfEachRank) {
@@ -87,8 +87,9 @@ TEST(TreeSet, HasEquallyManyItemsOfEachRank) {
   EXPECT_TRUE(errors_of({in_new_set(creates)}).empty());
   expect_complaint({in_new_set(creates + R"(, "wear_out": false)")}, "without wear-out");
   expect_complaint({in_new_set(R"("operations": ["mix"], "mix": {"stat": 1})")}, "after a mix");
-  expect_complaint({in_set(R"("operations": ["unlink"], "deadline": 1)")}, "a deadline that ends unlink");
-  EXPECT_TRUE(errors_of({in_set(R"("operations": ["unlink"], "deadline": 1, "deadline_of": "creation")")}).empty());
+  expect_complaint({in_tree_set(R"("operations": ["unlink"], "deadline": 1)")}, "a deadline that ends unlink");
+  EXPECT_TRUE(
+      errors_of({in_tree_set(R"("operations": ["unlink"], "deadline": 1, "deadline_of": "creation")")}).empty());
   expect_complaint({in_new_set(creates), in_new_set(R"("operations": ["stat"], "order": "random")")},
                    "only the order and seed of that case");
 }
@@ -99,13 +100,14 @@ TEST(TreeSet, FitsOnlyTheTreeThatMadeIt) {
           geometry_of_case() + ", " + complete + "}",
       R"("items": 11)");
   expect_complaint({other}, "another tree");
-  expect_complaint({in_set(R"("operations": ["stat"])", complete + R"(, "incomplete": true)")}, "did not end");
+  expect_complaint({in_tree_set(R"("operations": ["stat"])", complete + R"(, "incomplete": true)")}, "did not end");
 }
 
 TEST(TreeSet, IsTheSameInACaseThatIsReadAgain) {
-  const std::string text = plan_text({in_set(R"("operations": ["unlink"])"), in_set(R"("operations": ["readdir"])"),
-                                      tree_text("", small_tree), case_text(R"("clients": 3)")},
-                                     R"("ranks": 4, )");
+  const std::string text =
+      plan_text({in_tree_set(R"("operations": ["unlink"])"), in_tree_set(R"("operations": ["readdir"])"),
+                 tree_text("", small_tree), case_text(R"("clients": 3)")},
+                R"("ranks": 4, )");
   std::vector<PlanError> errors;
   const Plan plan = read_plan(text, errors);
   const PlanPieces pieces = split_plan(text, errors);

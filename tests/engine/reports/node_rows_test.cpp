@@ -11,29 +11,29 @@
 namespace strider {
 namespace {
 
-struct Row {
+struct PlainRow {
   std::optional<std::uint32_t> node;
   std::uint64_t bytes = 0;
   std::uint32_t nodes = 1;
-  static Row of_no_node(Row first) {
+  static PlainRow of_no_node(PlainRow first) {
     first.node.reset();
     return first;
   }
-  void take_in(const Row& others) {
+  void take_in(const PlainRow& others) {
     bytes += others.bytes;
     nodes += others.nodes;
   }
 };
 
-std::vector<Row> rows_of(const std::vector<std::uint64_t>& bytes, std::size_t most) {
-  NodeRows<Row> rows(most);
+std::vector<PlainRow> rows_of(const std::vector<std::uint64_t>& bytes, std::size_t most) {
+  NodeRows<PlainRow> rows(most);
   for (std::size_t node = 0; node < bytes.size(); ++node)
     rows.add({static_cast<std::uint32_t>(node), bytes[node]}, static_cast<double>(bytes[node]));
   return rows.take();
 }
 
 TEST(NodeRows, EachOfFewNodesHasItsOwn) {
-  const std::vector<Row> rows = rows_of({3, 1, 2}, 3);
+  const std::vector<PlainRow> rows = rows_of({3, 1, 2}, 3);
   ASSERT_EQ(rows.size(), 3);
   for (std::uint32_t node = 0; node < rows.size(); ++node) EXPECT_EQ(rows[node].node, node);
 }
@@ -41,7 +41,7 @@ TEST(NodeRows, EachOfFewNodesHasItsOwn) {
 TEST(NodeRows, TheHeaviestOfManyHaveTheirOwnAndTheOthersOneTogether) {
   std::vector<std::uint64_t> bytes(1000);
   for (std::size_t node = 0; node < bytes.size(); ++node) bytes[node] = hash_numbers(node) % 1'000'003;
-  const std::vector<Row> rows = rows_of(bytes, 10);
+  const std::vector<PlainRow> rows = rows_of(bytes, 10);
   ASSERT_EQ(rows.size(), 11);
   std::vector<std::uint64_t> sorted = bytes;
   std::ranges::sort(sorted, std::greater<>{});
@@ -61,7 +61,7 @@ TEST(NodeRows, TheHeaviestOfManyHaveTheirOwnAndTheOthersOneTogether) {
 }
 
 TEST(NodeRows, OfEqualNodesTheFirstHaveTheirOwn) {
-  const std::vector<Row> rows = rows_of(std::vector<std::uint64_t>(5, 7), 2);
+  const std::vector<PlainRow> rows = rows_of(std::vector<std::uint64_t>(5, 7), 2);
   ASSERT_EQ(rows.size(), 3);
   EXPECT_EQ(rows[0].node, 0);
   EXPECT_EQ(rows[1].node, 1);

@@ -12,7 +12,7 @@
 namespace strider {
 namespace {
 
-constexpr FileData::Identity identity{.data_seed = 42, .workload = 7, .file = 3, .generation = 64};
+constexpr FileData::Identity data_identity{.data_seed = 42, .workload = 7, .file = 3, .generation = 64};
 
 std::vector<std::byte> filled(const FileData& data, std::uint64_t offset, std::size_t length) {
   std::vector<std::byte> memory(length);
@@ -21,7 +21,7 @@ std::vector<std::byte> filled(const FileData& data, std::uint64_t offset, std::s
 }
 
 TEST(FileData, AByteDependsOnItsPlaceAlone) {
-  const FileData data(identity);
+  const FileData data(data_identity);
   const std::vector<std::byte> whole = filled(data, 0, 2048);
   for (std::uint64_t offset = 0; offset < 40; ++offset)
     for (std::size_t length = 0; length < 700; length += length < 40 ? 1 : 33) {
@@ -32,14 +32,14 @@ TEST(FileData, AByteDependsOnItsPlaceAlone) {
 }
 
 TEST(FileData, IsRecognisedAtEveryAlignmentAndLength) {
-  const FileData data(identity);
+  const FileData data(data_identity);
   for (std::uint64_t offset = 1'000'000; offset < 1'000'016; ++offset)
     for (std::size_t length = 0; length < 1200; length += length < 100 ? 1 : 41)
       ASSERT_EQ(data.first_mismatch(filled(data, offset, length), offset), std::nullopt) << offset << ", " << length;
 }
 
 TEST(FileData, ASingleWrongBitIsFoundExactlyWhereItIs) {
-  const FileData data(identity);
+  const FileData data(data_identity);
   for (std::uint64_t offset = 4096; offset < 4105; ++offset)
     for (const std::size_t length : {1UL, 7UL, 8UL, 9UL, 63UL, 512UL, 1031UL}) {
       std::vector<std::byte> memory = filled(data, offset, length);
@@ -53,7 +53,7 @@ TEST(FileData, ASingleWrongBitIsFoundExactlyWhereItIs) {
 }
 
 TEST(FileData, TheFirstOfSeveralWrongBytesIsReported) {
-  const FileData data(identity);
+  const FileData data(data_identity);
   std::vector<std::byte> memory = filled(data, 100, 4000);
   memory[3999] ^= std::byte{1};
   memory[1234] ^= std::byte{1};
@@ -61,7 +61,7 @@ TEST(FileData, TheFirstOfSeveralWrongBytesIsReported) {
 }
 
 TEST(FileData, AWordStatesWhereItBelongs) {
-  const FileData data(identity);
+  const FileData data(data_identity);
   for (const std::uint64_t offset : {0ULL, 8ULL, 4096ULL, 1ULL << 40, (1ULL << 62) + 8}) {
     std::uint64_t word = 0;
     std::memcpy(&word, filled(data, offset, 8).data(), 8);
@@ -71,14 +71,15 @@ TEST(FileData, AWordStatesWhereItBelongs) {
 
 TEST(FileData, DiffersWithEveryPartOfItsIdentity) {
   std::set<std::vector<std::byte>> contents;
-  for (const FileData::Identity& other : {identity, {43, 7, 3, 64}, {42, 8, 3, 64}, {42, 7, 4, 64}, {42, 7, 3, 65}})
+  for (const FileData::Identity& other :
+       {data_identity, {43, 7, 3, 64}, {42, 8, 3, 64}, {42, 7, 4, 64}, {42, 7, 3, 65}})
     contents.insert(filled(FileData(other), 0, 64));
   EXPECT_EQ(contents.size(), 5U);
 }
 
 TEST(FileData, CannotBeCompressedByCountingBytes) {  // storage that compresses or deduplicates must not look fast
   std::vector<int> counts(256);
-  for (const std::byte b : filled(FileData(identity), 0, 256 * 4000)) ++counts[std::to_integer<std::size_t>(b)];
+  for (const std::byte b : filled(FileData(data_identity), 0, 256 * 4000)) ++counts[std::to_integer<std::size_t>(b)];
   for (const int count : counts) EXPECT_NEAR(count, 4000, 400);
 }
 
@@ -117,7 +118,7 @@ TEST(Digest, IsWhatItsDefinitionSays) {
 
 /// The loop that compares, digests and spoils at once, beside each of these alone.
 TEST(FileData, AnExaminationIsWhatItsPartsAre) {
-  const FileData data(identity);
+  const FileData data(data_identity);
   std::mt19937_64 random(7);
   for (int round = 0; round < 3000; ++round) {
     const std::uint64_t offset = random() % 2 == 0 ? 8 * (random() % 1000) : random() % 100'000;
@@ -144,7 +145,7 @@ TEST(FileData, AnExaminationIsWhatItsPartsAre) {
 TEST(FileData, DifferentBytesAreCounted) {
   std::mt19937_64 random(9);
   for (std::size_t length = 0; length < 3000; length += 1 + length / 3) {
-    std::vector<std::byte> a = filled(FileData(identity), 0, length), b = a;
+    std::vector<std::byte> a = filled(FileData(data_identity), 0, length), b = a;
     std::size_t different = 0;
     for (std::byte& byte : b)
       if (random() % 3 != 0) byte ^= std::byte{4}, ++different;
@@ -153,7 +154,7 @@ TEST(FileData, DifferentBytesAreCounted) {
 }
 
 TEST(Digest, DependsOnContentOffsetAndLength) {
-  std::vector<std::byte> bytes = filled(FileData(identity), 0, 100);
+  std::vector<std::byte> bytes = filled(FileData(data_identity), 0, 100);
   const std::uint64_t before = digest(bytes, 0);
   EXPECT_NE(digest(bytes, 8), before);
   EXPECT_NE(digest(std::span(bytes).first(99), 0), before);

@@ -8,16 +8,16 @@
 namespace strider {
 namespace {
 
-constexpr std::uint64_t file_size = 1 << 20, files = 4;
-constexpr FileData::Identity identity{.data_seed = 42, .workload = 7, .file = 1, .generation = 5};
+constexpr std::uint64_t examined_bytes = 1 << 20, examined_files = 4;
+constexpr FileData::Identity examined_identity{.data_seed = 42, .workload = 7, .file = 1, .generation = 5};
 
 /// One request as it was read: right at first, then spoilt by the test.
-struct Read {
-  explicit Read(std::uint64_t file_offset, std::size_t length = 4096) : offset(file_offset), memory(length) {
-    FileData(identity).fill(memory, offset);
+struct ExaminedRead {
+  explicit ExaminedRead(std::uint64_t file_offset, std::size_t length = 4096) : offset(file_offset), memory(length) {
+    FileData(examined_identity).fill(memory, offset);
   }
   std::vector<Mismatch> mismatches() const {
-    Examiner examiner(identity, files, file_size);
+    Examiner examiner(examined_identity, examined_files, examined_bytes);
     std::vector<std::byte> copy = memory;
     examiner.examine(copy, {offset, 0, copy.size()});
     return examiner.first_mismatches();
@@ -32,11 +32,12 @@ struct Read {
 };
 
 TEST(Examiner, FindsNothingWhereNothingIsWrong) {
-  for (std::uint64_t offset = 8192; offset < 8201; ++offset) EXPECT_TRUE(Read(offset, 1001).mismatches().empty());
+  for (std::uint64_t offset = 8192; offset < 8201; ++offset)
+    EXPECT_TRUE(ExaminedRead(offset, 1001).mismatches().empty());
 }
 
 TEST(Examiner, LocatesAFlippedByteAndShowsWhatIsThere) {
-  Read read(8192);
+  ExaminedRead read(8192);
   const std::byte right = read.memory[1000];
   read.memory[1000] ^= std::byte{0xff};
   const Mismatch mismatch = read.mismatch();
@@ -50,24 +51,24 @@ TEST(Examiner, LocatesAFlippedByteAndShowsWhatIsThere) {
 }
 
 TEST(Examiner, ShowsNoMoreThanWasRead) {
-  Read read(8192, 100);
+  ExaminedRead read(8192, 100);
   read.memory[97] ^= std::byte{1};
   EXPECT_EQ(read.mismatch().shown, 3U);
 }
 
 TEST(Examiner, LooksOnlyAtTheExtentsMemory) {
   std::vector<std::byte> memory(300);
-  FileData(identity).fill(std::span(memory).subspan(100, 100), 640);
-  Examiner examiner(identity, files, file_size);
+  FileData(examined_identity).fill(std::span(memory).subspan(100, 100), 640);
+  Examiner examiner(examined_identity, examined_files, examined_bytes);
   examiner.examine(memory, {640, 100, 100});
   EXPECT_EQ(examiner.mismatches(), 0U);
   EXPECT_EQ(examiner.checked_bytes(), 100U);
 }
 
 TEST(Examiner, CountsAllAndDescribesTheFirst) {
-  Examiner examiner(identity, files, file_size);
+  Examiner examiner(examined_identity, examined_files, examined_bytes);
   for (std::uint64_t request = 0; request < 10; ++request) {
-    Read read(request * 4096);
+    ExaminedRead read(request * 4096);
     read.memory[request] ^= std::byte{1};
     read.memory[request + 1] ^= std::byte{1};
     examiner.examine(read.memory, {read.offset, 0, read.memory.size()});
@@ -80,9 +81,11 @@ TEST(Examiner, CountsAllAndDescribesTheFirst) {
 }
 
 TEST(Examiner, DigestDoesNotDependOnTheOrderOfRequestsButOnWhatTheyRead) {
-  Examiner forward(identity, files, file_size), backward(identity, files, file_size), other(identity, files, file_size);
+  Examiner forward(examined_identity, examined_files, examined_bytes),
+      backward(examined_identity, examined_files, examined_bytes),
+      other(examined_identity, examined_files, examined_bytes);
   for (std::uint64_t request = 0; request < 8; ++request) {
-    Read first(request * 4096), last((7 - request) * 4096);
+    ExaminedRead first(request * 4096), last((7 - request) * 4096);
     forward.examine(first.memory, {first.offset, 0, 4096});
     backward.examine(last.memory, {last.offset, 0, 4096});
     first.memory[9] ^= std::byte{1};
@@ -95,9 +98,9 @@ TEST(Examiner, DigestDoesNotDependOnTheOrderOfRequestsButOnWhatTheyRead) {
 TEST(Examiner, TheDigestOfWrongDataIsThatOfWhatWasRead) {
   for (const std::uint64_t offset : {8192ULL, 8195ULL})
     for (const std::size_t wrong : {3UL, 5000UL, 9998UL}) {
-      Read read(offset, 10'000);
+      ExaminedRead read(offset, 10'000);
       read.memory[wrong] ^= std::byte{1};
-      Examiner examiner(identity, files, file_size);
+      Examiner examiner(examined_identity, examined_files, examined_bytes);
       std::vector<std::byte> copy = read.memory;
       examiner.examine(copy, {offset, 0, copy.size()});
       EXPECT_EQ(examiner.digest(), digest(read.memory, offset));
@@ -108,18 +111,18 @@ TEST(Examiner, TheDigestOfWrongDataIsThatOfWhatWasRead) {
 TEST(Examiner, LeavesNothingRightInMemory) {
   for (const std::size_t length : {1UL, 7UL, 8UL, 4096UL, 5001UL, 20'000UL})
     for (const bool wrong : {false, true}) {
-      Read read(8195, length);
+      ExaminedRead read(8195, length);
       if (wrong) read.memory[length / 2] ^= std::byte{1};
-      Examiner examiner(identity, files, file_size);
+      Examiner examiner(examined_identity, examined_files, examined_bytes);
       examiner.examine(read.memory, {read.offset, 0, length});
       EXPECT_EQ(std::ranges::count(read.memory, spoilt_byte), static_cast<std::ptrdiff_t>(length)) << length << wrong;
     }
 }
 
 TEST(Examiner, KeepsWhatIsToBeKept) {
-  Read read(8192, 10'000);
+  ExaminedRead read(8192, 10'000);
   const std::vector<std::byte> before = read.memory;
-  Examiner examiner(identity, files, file_size);
+  Examiner examiner(examined_identity, examined_files, examined_bytes);
   examiner.examine(read.memory, {read.offset, 0, read.memory.size()}, FileData::Then::keep);
   EXPECT_EQ(read.memory, before);
   EXPECT_EQ(examiner.mismatches(), 0U);
@@ -128,7 +131,7 @@ TEST(Examiner, KeepsWhatIsToBeKept) {
 /// However little a read leaves out at the beginning or the end of an extent, it is found, also where the byte that
 /// memory is spoilt with happens to be right.
 TEST(Examiner, AReadThatLeavesOutAByteIsFound) {
-  const FileData data(identity);
+  const FileData data(examined_identity);
   std::uint64_t by_chance = 0;
   for (std::uint64_t offset = 1000; offset < 6000; ++offset)
     for (const bool first : {false, true}) {
@@ -136,7 +139,7 @@ TEST(Examiner, AReadThatLeavesOutAByteIsFound) {
       std::vector<std::byte> memory(40), right(length);
       data.fill(right, offset);
       spoil(memory);
-      Examiner examiner(identity, files, file_size);
+      Examiner examiner(examined_identity, examined_files, examined_bytes);
       const Extent extent{offset, 8, length};
       examiner.prepare(memory, extent);
       if (right[first ? 0 : length - 1] == spoilt_byte) ++by_chance;
@@ -152,7 +155,7 @@ TEST(Examiner, AReadThatTransfersNothingIsUnread) {
   for (const std::uint64_t length : {1ULL, 2ULL, 8ULL, 1001ULL, 65'536ULL}) {
     std::vector<std::byte> memory(length);
     spoil(memory);
-    Examiner examiner(identity, files, file_size);
+    Examiner examiner(examined_identity, examined_files, examined_bytes);
     examiner.prepare(memory, {4099, 0, length});
     examiner.examine(memory, {4099, 0, length});
     ASSERT_EQ(examiner.mismatches(), 1U);
@@ -164,10 +167,10 @@ TEST(Examiner, AReadThatTransfersNothingIsUnread) {
 }
 
 TEST(Examiner, CanGoWithoutADigest) {
-  Read read(8192, 5000);
-  Examiner examiner(identity, files, file_size, FileData::Sum::none);
+  ExaminedRead read(8192, 5000);
+  Examiner examiner(examined_identity, examined_files, examined_bytes, FileData::Sum::none);
   examiner.examine(read.memory, {read.offset, 0, 5000});
-  read = Read(8192, 5000);
+  read = ExaminedRead(8192, 5000);
   read.memory[4999] ^= std::byte{1};
   examiner.examine(read.memory, {read.offset, 0, 5000});
   EXPECT_EQ(examiner.digest(), 0U);

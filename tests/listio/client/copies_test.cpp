@@ -21,8 +21,6 @@
 namespace strider::listio {
 namespace {
 
-constexpr std::uint64_t strip = 4096;
-
 class CopiesTest : public ::testing::Test {
  protected:
   Service service_{4, two_copies(), strip};

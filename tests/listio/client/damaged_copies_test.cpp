@@ -15,8 +15,6 @@
 namespace strider::listio {
 namespace {
 
-constexpr std::uint64_t strip = 4096;
-
 class DamagedCopiesTest : public ::testing::Test {
  protected:
   DamagedCopiesTest() { client_.write(file_, bytes_, 0); }

@@ -13,6 +13,7 @@
 #include <set>
 #include <thread>
 
+#include "client_calls.hpp"
 #include "foundation/error.hpp"
 #include "server/server_process.hpp"
 #include "service.hpp"
@@ -22,15 +23,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-ClientOptions patient(milliseconds patience) {
-  ClientOptions options;
-  options.patience = patience;
-  return options;
-}
 constexpr milliseconds short_time{2000}, long_time{120000};
 
 /// The error of an action that has to fail.
-IoError error_of(const std::function<void()>& action) {
+IoError io_error_of(const std::function<void()>& action) {
   try {
     action();
   } catch (const IoError& error) {
@@ -56,7 +52,7 @@ TEST(LocksTest, AnExclusiveLockExcludesOthersWhoHearWhoHoldsIt) {
   const File file = holder.open("data", Creation::exclusive);
   const LockId held = acquire(holder, file, {{1'000'000, 100}, {0, 10}});
   EXPECT_TRUE(holder.is_held(held));
-  const IoError error = error_of([&] { acquire(other, file, {{5, 1000}}, LockKind::shared); });
+  const IoError error = io_error_of([&] { acquire(other, file, {{5, 1000}}, LockKind::shared); });
   EXPECT_EQ(error.details().error_number, ETIMEDOUT);
   EXPECT_EQ(error.details().offset, 5U);
   EXPECT_EQ(error.details().length, 1000U);
@@ -89,7 +85,7 @@ TEST(LocksTest, ManyThatWaitKeepNoOtherRequestOfTheClientBack) {
   client.write(file, std::vector<std::byte>(10), 0);
   EXPECT_EQ(client.size(file), 10U);
   client.cancel_lock(tickets.back());
-  EXPECT_EQ(error_of([&] { client.wait(tickets.back()); }).details().error_number, EINTR);
+  EXPECT_EQ(io_error_of([&] { client.wait(tickets.back()); }).details().error_number, EINTR);
   tickets.pop_back();
   client.wait(start(1, LockKind::none));
   for (std::uint64_t owner = 2; owner < 1 + waiting; ++owner) {
@@ -105,7 +101,7 @@ TEST(LocksTest, SharedLocksExcludeExclusiveOnesAlone) {
   const File file = one.open("data", Creation::exclusive);
   const LockId first = acquire(one, file, {{0, 100}}, LockKind::shared);
   const LockId second = acquire(two, file, {{50, 100}}, LockKind::shared);
-  EXPECT_EQ(error_of([&] { acquire(three, file, {{99, 1}}); }).details().error_number, ETIMEDOUT);
+  EXPECT_EQ(io_error_of([&] { acquire(three, file, {{99, 1}}); }).details().error_number, ETIMEDOUT);
   one.unlock(first);
   two.unlock(second);
   EXPECT_NO_THROW(acquire(three, file, {{99, 1}}));
@@ -179,7 +175,7 @@ TEST(LocksTest, AProcessThatIsKilledFreesItsLocksAndItsPlaceAndOneThatIsStoppedD
   ASSERT_EQ(::read(ready[0], &word, 1), 1);
   wait_for_waiting(client, file, 1);
   ::kill(child, SIGSTOP);
-  const IoError error = error_of([&] { acquire(hasty, file, {{50, 100}}); });
+  const IoError error = io_error_of([&] { acquire(hasty, file, {{50, 100}}); });
   EXPECT_NE(std::string(error.what()).find("process " + std::to_string(child) + " on "), std::string::npos)
       << error.what();
   ::kill(child, SIGKILL);
@@ -204,7 +200,7 @@ TEST(LocksTest, ALockThatWasLostWithItsConnectionIsNotGivenUpSilently) {
     } catch (const IoError&) {  // the first one meets the end of the old connection
     }
   EXPECT_FALSE(client.is_held(held));
-  const IoError error = error_of([&] { client.unlock(held); });
+  const IoError error = io_error_of([&] { client.unlock(held); });
   EXPECT_EQ(error.details().error_number, ENOLCK);
   EXPECT_NE(std::string(error.what()).find("was lost with the connection to server 0"), std::string::npos)
       << error.what();
@@ -234,7 +230,7 @@ TEST(LocksTest, TheTableOfAServerIsBounded) {
   std::vector<ByteRun> ranges;
   for (std::uint64_t i = 0; i < most_lock_ranges; ++i) ranges.push_back({i * 100, 10});
   std::vector<LockId> held;
-  const IoError error = error_of([&] {
+  const IoError error = io_error_of([&] {
     for (;;) held.push_back(acquire(client, file, ranges, LockKind::shared));
   });
   EXPECT_EQ(error.details().error_number, ENOLCK);
@@ -378,7 +374,7 @@ TEST(CellsOfAVolumeTest, CountEachAddOnce) {
   maker.set_cell(cell, -5);
   EXPECT_EQ(maker.fetch_add(cell, 1), -5);
   maker.free_cell(cell);
-  EXPECT_EQ(error_of([&] { maker.fetch_add(cell, 1); }).details().error_number, ENOENT);
+  EXPECT_EQ(io_error_of([&] { maker.fetch_add(cell, 1); }).details().error_number, ENOENT);
   EXPECT_THROW(maker.fetch_add(0, 1), InputError);
 }
 
@@ -392,7 +388,7 @@ TEST(CellsOfAVolumeTest, EndWithTheServer) {
   }
   service.start(0);
   Client other(service.volume());
-  EXPECT_EQ(error_of([&] { other.fetch_add(cell, 1); }).details().error_number, ENOENT);
+  EXPECT_EQ(io_error_of([&] { other.fetch_add(cell, 1); }).details().error_number, ENOENT);
 }
 
 TEST(CellsOfAVolumeTest, EndWithTheClientThatMadeThem) {
@@ -406,7 +402,7 @@ TEST(CellsOfAVolumeTest, EndWithTheClientThatMadeThem) {
     EXPECT_EQ(other.status(0).cells, 1U);
   }
   while (other.status(0).cells > 0) std::this_thread::yield();
-  const IoError error = error_of([&] { other.fetch_add(cell, 1); });
+  const IoError error = io_error_of([&] { other.fetch_add(cell, 1); });
   EXPECT_EQ(error.details().error_number, ENOENT);
   EXPECT_NE(std::string(error.what()).find("there is no such cell"), std::string::npos) << error.what();
 }

@@ -17,8 +17,6 @@
 namespace strider::listio {
 namespace {
 
-constexpr std::uint64_t strip = 4096;
-
 ClientOptions repeating(std::chrono::milliseconds patience) {
   ClientOptions options;
   options.patience = patience;

@@ -13,14 +13,14 @@ namespace strider::listio {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t strip = 65536, strips = 8;
+constexpr std::uint64_t scrubbed_strip = 65536, strips = 8;
 
 class ScrubTest : public testing::Test {
  protected:
-  ScrubTest() : service_(2, {}, strip), client_(volume()) {
+  ScrubTest() : service_(2, {}, scrubbed_strip), client_(volume()) {
     client_.make_directory("folder");
     file_ = client_.open("folder/name", Creation::if_missing, 0644, {.first = 0});
-    client_.write(file_, std::vector<std::byte>(strips * strip, std::byte{1}), 0);
+    client_.write(file_, std::vector<std::byte>(strips * scrubbed_strip, std::byte{1}), 0);
     client_.sync(file_);
   }
   Volume volume() const {
@@ -62,21 +62,21 @@ class ScrubTest : public testing::Test {
 TEST_F(ScrubTest, FindsNothingInAVolumeThatIsWhole) {
   const ScrubReport found = report();
   EXPECT_TRUE(found.findings.empty());
-  EXPECT_EQ(found.verified.bytes, strips * strip);
+  EXPECT_EQ(found.verified.bytes, strips * scrubbed_strip);
   EXPECT_EQ(found.verified.files, 2U);
   EXPECT_EQ(last_.bytes, last_.all_bytes);
 }
 
 TEST_F(ScrubTest, NamesTheFileAndItsBytes) {
-  damage(data_file(1), strip + 5);  // strip 3 of the file
-  damage(data_file(1), strip + 4096);
+  damage(data_file(1), scrubbed_strip + 5);  // strip 3 of the file
+  damage(data_file(1), scrubbed_strip + 4096);
   const ScrubReport found = report();
   ASSERT_EQ(found.findings.size(), 1U);
   EXPECT_EQ(found.findings[0].path, "folder/name");
   EXPECT_EQ(found.findings[0].server, 1U);
-  EXPECT_EQ(found.findings[0].damaged, (std::vector<ByteRun>{{3 * strip, 8192}}));
-  EXPECT_EQ(refusal(0, 3 * strip), "");
-  const std::string text = refusal(3 * strip + 100, 1);
+  EXPECT_EQ(found.findings[0].damaged, (std::vector<ByteRun>{{3 * scrubbed_strip, 8192}}));
+  EXPECT_EQ(refusal(0, 3 * scrubbed_strip), "");
+  const std::string text = refusal(3 * scrubbed_strip + 100, 1);
   EXPECT_NE(text.find("server 1"), std::string::npos) << text;
   EXPECT_NE(text.find("is damaged at bytes 65536 to 69631: checksum"), std::string::npos) << text;
   EXPECT_TRUE(client_.check().problems.empty()) << "its length is right";
@@ -103,7 +103,7 @@ TEST_F(ScrubTest, AndCheckNameAFileThatIsMissingOrShort) {
 
 TEST_F(ScrubTest, KeepsToItsRate) {
   const auto begin = std::chrono::steady_clock::now();
-  report({.bytes_per_s = strips * strip / 2});  // each server has half of the bytes
+  report({.bytes_per_s = strips * scrubbed_strip / 2});  // each server has half of the bytes
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   EXPECT_GE(elapsed.count(), 0.95);
 }

@@ -17,7 +17,7 @@
 namespace strider::listio::mpi {
 namespace {
 
-FlatType flat_of(std::vector<TypeRun> runs, std::int64_t extent) {
+FlatType flat_window(std::vector<TypeRun> runs, std::int64_t extent) {
   FlatType flat{.runs = std::move(runs), .before = {}, .size = 0, .lower_bound = 0, .extent = extent};
   for (const TypeRun& run : flat.runs) {
     flat.before.push_back(flat.size);
@@ -52,7 +52,7 @@ class Random {
       at = runs.back().end() + any(1, 5);
     }
     const std::int64_t end = runs.empty() ? any(0, 4) : runs.back().end();
-    return flat_of(std::move(runs), end + any(0, 1) * any(0, 6));
+    return flat_window(std::move(runs), end + any(0, 1) * any(0, 6));
   }
   /// In any order, at any place, as memory may be written from.
   FlatType shuffled() {
@@ -61,7 +61,7 @@ class Random {
     std::shuffle(runs.begin(), runs.end(), engine_);
     const std::int64_t shift = any(-20, 5);
     for (TypeRun& run : runs) run.offset += shift;
-    return flat_of(std::move(runs), flat.extent);
+    return flat_window(std::move(runs), flat.extent);
   }
 
  private:
@@ -91,7 +91,7 @@ TEST(View, ThePlainOneIsTheFile) {
 }
 
 TEST(View, APositionIsTheByteWhereItsDataBegins) {
-  const View view(100, 4, shared(flat_of({{4, 4}, {12, 8}}, 24)));
+  const View view(100, 4, shared(flat_window({{4, 4}, {12, 8}}, 24)));
   EXPECT_EQ(view.byte_offset(0), 104);
   EXPECT_EQ(view.byte_offset(1), 112);
   EXPECT_EQ(view.byte_offset(2), 116);
@@ -100,7 +100,7 @@ TEST(View, APositionIsTheByteWhereItsDataBegins) {
 }
 
 TEST(View, TheEndOfAFileIsTheFirstPositionThatItDoesNotReach) {
-  const View view(100, 4, shared(flat_of({{4, 4}, {12, 8}}, 24)));
+  const View view(100, 4, shared(flat_window({{4, 4}, {12, 8}}, 24)));
   EXPECT_EQ(view.etypes_at_or_after(0), 0);
   EXPECT_EQ(view.etypes_at_or_after(104), 0);
   EXPECT_EQ(view.etypes_at_or_after(105), 1) << "a part of an element counts";
@@ -114,7 +114,7 @@ TEST(View, TheEndOfAFileIsTheFirstPositionThatItDoesNotReach) {
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
 TEST(View, OnlyTheLargestFileLimitsPositions) {
-  const View plain, by_words(0, 8, shared(flat_of({{0, 8}}, 8)));
+  const View plain, by_words(0, 8, shared(flat_window({{0, 8}}, 8)));
   EXPECT_TRUE(plain.has_place_for(largest - 1, 1));
   EXPECT_FALSE(plain.has_place_for(largest, 1));
   EXPECT_TRUE(plain.has_place_for(largest - 10, 10));
@@ -126,23 +126,23 @@ TEST(View, OnlyTheLargestFileLimitsPositions) {
 }
 
 TEST(View, NoMultipleOfAnExtentIsAnotherPlace) {
-  const View wide(5, 1, shared(flat_of({{0, 2}}, std::int64_t{1} << 62)));
+  const View wide(5, 1, shared(flat_window({{0, 2}}, std::int64_t{1} << 62)));
   EXPECT_TRUE(wide.has_place_for(0, 4));
   EXPECT_FALSE(wide.has_place_for(0, 5)) << "the third copy lies behind the largest file";
   EXPECT_FALSE(wide.has_place_for(8, 1)) << "4 * 2^62 is 0 in 64 bits";
   EXPECT_EQ(wide.byte_offset(3), (std::int64_t{1} << 62) + 6);
   EXPECT_THROW(wide.byte_offset(8), Failure);
   EXPECT_EQ(wide.etypes_at_or_after(largest), 4);
-  const View interleaved(0, 1, shared(flat_of({{0, 1}, {largest - 9, 1}}, 4)));
+  const View interleaved(0, 1, shared(flat_window({{0, 1}, {largest - 9, 1}}, 4)));
   EXPECT_TRUE(interleaved.has_place_for(0, 4));
   EXPECT_FALSE(interleaved.has_place_for(6, 1)) << "data before it lies behind it";
 }
 
 TEST(View, AFileTypeWithoutDataHasNoPositions) {
-  const View view(100, 4, shared(flat_of({}, 24)));
+  const View view(100, 4, shared(flat_window({}, 24)));
   EXPECT_EQ(view.byte_offset(5), 100);
   EXPECT_EQ(view.etypes_at_or_after(1000), 0);
-  const View no_etype(100, 0, shared(flat_of({{0, 4}}, 4)));
+  const View no_etype(100, 0, shared(flat_window({{0, 4}}, 4)));
   EXPECT_EQ(no_etype.etypes_at_or_after(1000), 0);
 }
 
@@ -164,7 +164,7 @@ TEST(View, RandomPositionsAreThoseOfAListOfBytes) {
 }
 
 TEST(View, CopiesThatAreInterleavedAreCounted) {
-  const View view(0, 1, shared(flat_of({{0, 1}, {10, 1}}, 2)));  // 0 10, 2 12, 4 14 …
+  const View view(0, 1, shared(flat_window({{0, 1}, {10, 1}}, 2)));  // 0 10, 2 12, 4 14 …
   EXPECT_EQ(view.etypes_at_or_after(5), 3);
   EXPECT_EQ(view.etypes_at_or_after(13), 7 + 2);
 }
@@ -223,8 +223,8 @@ TEST(Walk, RandomTypesGiveEachByteItsPlaceInOrder) {
 }
 
 TEST(Walk, WhatIsContiguousOnBothSidesIsOnePieceAndOneRun) {
-  const FlatType dense = flat_of({{0, 8}}, 8);
-  const View view(1000, 8, shared(flat_of({{0, 32}}, 32)));
+  const FlatType dense = flat_window({{0, 8}}, 8);
+  const View view(1000, 8, shared(flat_window({{0, 32}}, 32)));
   std::byte memory{};
   Walk walk(view, 3, &memory, dense, 1'000'000'000, 1);
   Batch batch;
@@ -238,8 +238,8 @@ TEST(Walk, WhatIsContiguousOnBothSidesIsOnePieceAndOneRun) {
 }
 
 TEST(Walk, CopiesThatTouchShareARun) {
-  const FlatType dense = flat_of({{0, 100}}, 100);
-  const View view(0, 1, shared(flat_of({{0, 2}, {8, 2}}, 10)));  // the last run of a copy touches the next copy
+  const FlatType dense = flat_window({{0, 100}}, 100);
+  const View view(0, 1, shared(flat_window({{0, 2}, {8, 2}}, 10)));  // the last run of a copy touches the next copy
   std::byte memory{};
   Walk walk(view, 0, &memory, dense, 1, 128);
   Batch batch;
@@ -252,8 +252,8 @@ TEST(Walk, CopiesThatTouchShareARun) {
 TEST(Walk, AMillionRunsComeInBoundedBatches) {
   std::vector<TypeRun> runs;
   for (std::int64_t i = 0; i < 1'000'000; ++i) runs.push_back({8 * i, 4});
-  const View view(0, 4, shared(flat_of(std::move(runs), 8'000'000)));
-  const FlatType dense = flat_of({{0, 4}}, 4);
+  const View view(0, 4, shared(flat_window(std::move(runs), 8'000'000)));
+  const FlatType dense = flat_window({{0, 4}}, 4);
   std::byte memory{};
   Walk walk(view, 999'999, &memory, dense, 1'000'002, 128);  // from the last run of the first copy to the third copy
   Batch batch;

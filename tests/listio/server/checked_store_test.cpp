@@ -108,10 +108,6 @@ class CheckedStoreTest : public testing::Test {
   std::unique_ptr<DataStore> store_;
 };
 
-void expect_in(const std::string& part, const std::string& text) {
-  EXPECT_NE(text.find(part), std::string::npos) << "'" << text << "' lacks '" << part << "'";
-}
-
 // --- a model ---
 
 class Model : public CheckedStoreTest {

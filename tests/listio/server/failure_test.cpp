@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "client_calls.hpp"
 #include "foundation/error.hpp"
 #include "listio/protocol/parse.hpp"
 #include "server/server_process.hpp"
@@ -15,12 +16,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-ClientOptions patient(milliseconds patience) {
-  ClientOptions options;
-  options.patience = patience;
-  return options;
-}
 
 /// A process that writes to `path` again and again, in lists of 1000 pieces, until it is killed.
 class Writer {

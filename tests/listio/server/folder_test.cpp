@@ -38,10 +38,6 @@ class FolderTest : public testing::Test {
   TemporaryFolder place_;
 };
 
-void expect_in(const std::string& part, const std::string& text) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
-
 TEST_F(FolderTest, IsGoodForTheSameServerOfAVolumeOfAsMany) {
   EXPECT_EQ(refusal(1, 2), "");
   use(1);

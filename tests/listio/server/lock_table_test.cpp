@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using Answer = LockTable::Answer;
 constexpr auto shared = LockKind::shared, exclusive = LockKind::exclusive, none = LockKind::none;
-constexpr FileId file = 5;
+constexpr FileId locked_file = 5;
 constexpr ByteRun everything{0, most_file_bytes};
 
 /// A table in a time of its own. The name of a session is "client N"; request numbers are those of the calls, from 1.
@@ -22,8 +22,8 @@ class LockTableTest : public testing::Test {
  protected:
   Answer ask(Peer session, LockKind kind, const std::vector<ByteRun>& ranges, milliseconds patience = milliseconds(100),
              std::uint64_t owner = 1) {
-    return table.ask({{session, owner, "client " + std::to_string(session)}, file, kind, RangeSet(ranges)}, ++requests,
-                     now + patience);
+    return table.ask({{session, owner, "client " + std::to_string(session)}, locked_file, kind, RangeSet(ranges)},
+                     ++requests, now + patience);
   }
   /// The sessions whose waits have ended, with "!" if without the lock, since this was last asked.
   std::vector<std::string> decided() {
@@ -42,7 +42,7 @@ class LockTableTest : public testing::Test {
   std::uint64_t requests = 0;
 };
 
-using Names = std::vector<std::string>;
+using HolderNames = std::vector<std::string>;
 
 TEST_F(LockTableTest, SharedLocksExcludeExclusiveOnesOnTheSameBytes) {
   EXPECT_EQ(ask(1, shared, {{0, 10}}), Answer::granted);
@@ -50,13 +50,13 @@ TEST_F(LockTableTest, SharedLocksExcludeExclusiveOnesOnTheSameBytes) {
   EXPECT_EQ(ask(3, exclusive, {{15, 10}}), Answer::granted) << "the byte after the last";
   EXPECT_EQ(ask(4, exclusive, {{14, 1}}), Answer::waits);
   EXPECT_EQ(ask(2, none, {everything}), Answer::granted);
-  EXPECT_EQ(decided(), Names{"4"});
+  EXPECT_EQ(decided(), HolderNames{"4"});
   EXPECT_EQ(ask(5, shared, {{14, 1}}), Answer::waits);
 }
 
 TEST_F(LockTableTest, OtherFilesDoNotMatter) {
   EXPECT_EQ(ask(1, exclusive, {everything}), Answer::granted);
-  EXPECT_EQ(table.ask({{2, 1, ""}, file + 1, exclusive, RangeSet(std::vector<ByteRun>{everything})}, 9, now),
+  EXPECT_EQ(table.ask({{2, 1, ""}, locked_file + 1, exclusive, RangeSet(std::vector<ByteRun>{everything})}, 9, now),
             Answer::granted);
 }
 
@@ -64,7 +64,7 @@ TEST_F(LockTableTest, AListIsLockedAllAtOnce) {
   ask(1, exclusive, {{0, 10}});
   EXPECT_EQ(ask(2, exclusive, {{100, 10}, {5, 1}}), Answer::waits);
   EXPECT_EQ(ask(1, none, {everything}), Answer::granted);
-  EXPECT_EQ(decided(), Names{"2"});
+  EXPECT_EQ(decided(), HolderNames{"2"});
   EXPECT_EQ(ask(3, shared, {{105, 1}}), Answer::waits) << "both ranges are locked now";
   EXPECT_EQ(ask(3, shared, {{5, 1}}), Answer::waits);
 }
@@ -76,9 +76,9 @@ TEST_F(LockTableTest, ThoseWhoWaitAreServedInTurn) {
   EXPECT_EQ(ask(4, exclusive, {{25, 1}}), Answer::waits) << "free, but others have waited longer for it";
   EXPECT_EQ(ask(5, exclusive, {{40, 1}}), Answer::granted);
   EXPECT_EQ(ask(1, none, {everything}), Answer::granted);
-  EXPECT_EQ(decided(), Names{"2"});
+  EXPECT_EQ(decided(), HolderNames{"2"});
   EXPECT_EQ(ask(2, none, {everything}), Answer::granted);
-  EXPECT_EQ(decided(), (Names{"3", "4"}));
+  EXPECT_EQ(decided(), (HolderNames{"3", "4"}));
 }
 
 TEST_F(LockTableTest, WaitsEndAtTheirDeadlineAndNameTheHolder) {
@@ -88,7 +88,7 @@ TEST_F(LockTableTest, WaitsEndAtTheirDeadlineAndNameTheHolder) {
   ask(3, exclusive, {{0, 5}}, milliseconds(80));
   EXPECT_EQ(table.next(), now + milliseconds(50));
   pass(milliseconds(49));
-  EXPECT_EQ(decided(), Names{});
+  EXPECT_EQ(decided(), HolderNames{});
   pass(milliseconds(1));
   const auto decisions = table.take_decisions();
   ASSERT_EQ(decisions.size(), 2U);
@@ -121,7 +121,7 @@ TEST_F(LockTableTest, ALaterLockOfAnOwnerReplacesItsEarlierOnes) {
   EXPECT_EQ(ask(2, shared, {{10, 10}}), Answer::granted);
   EXPECT_EQ(ask(3, shared, {{9, 1}}), Answer::waits);
   EXPECT_EQ(ask(1, none, {{0, 10}}), Answer::granted) << "a part";
-  EXPECT_EQ(decided(), Names{"3"});
+  EXPECT_EQ(decided(), HolderNames{"3"});
   EXPECT_EQ(ask(4, shared, {{29, 1}}), Answer::waits);
 }
 
@@ -129,7 +129,7 @@ TEST_F(LockTableTest, OwnersOfOneSessionExcludeEachOther) {
   ask(1, exclusive, {{0, 10}}, milliseconds(100), 1);
   EXPECT_EQ(ask(1, exclusive, {{0, 10}}, milliseconds(100), 2), Answer::waits);
   EXPECT_EQ(ask(1, none, {everything}, milliseconds(100), 1), Answer::granted);
-  EXPECT_EQ(decided(), Names{"1"});
+  EXPECT_EQ(decided(), HolderNames{"1"});
 }
 
 TEST_F(LockTableTest, WhoHoldsALockNeedNotWaitForThoseThatWaitForIt) {
@@ -144,24 +144,24 @@ TEST_F(LockTableTest, TheEndOfASessionFreesItsLocksExclusiveOnesALittleLater) {
   ask(2, exclusive, {{20, 10}}, milliseconds(5000));
   ask(3, exclusive, {{0, 10}}, milliseconds(5000));
   table.end(1, now + milliseconds(1000));
-  EXPECT_EQ(decided(), Names{"2"});
+  EXPECT_EQ(decided(), HolderNames{"2"});
   EXPECT_EQ(table.next(), now + milliseconds(1000));
   pass(milliseconds(999));
-  EXPECT_EQ(decided(), Names{});
+  EXPECT_EQ(decided(), HolderNames{});
   pass(milliseconds(1));
-  EXPECT_EQ(decided(), Names{"3"});
+  EXPECT_EQ(decided(), HolderNames{"3"});
 }
 
 TEST_F(LockTableTest, AWaitCanBeGivenUp) {
   ask(1, shared, {{0, 10}});
   ask(2, exclusive, {{0, 10}});  // request 2
   ask(3, shared, {{0, 10}});
-  EXPECT_FALSE(table.cancel(file, 3, 2)) << "it is not theirs";
-  EXPECT_FALSE(table.cancel(file + 1, 2, 2));
-  EXPECT_TRUE(table.cancel(file, 2, 2));
-  EXPECT_EQ(decided(), Names{"3"});
-  EXPECT_FALSE(table.cancel(file, 2, 2));
-  EXPECT_FALSE(table.cancel(file, 1, 1)) << "what was granted stays";
+  EXPECT_FALSE(table.cancel(locked_file, 3, 2)) << "it is not theirs";
+  EXPECT_FALSE(table.cancel(locked_file + 1, 2, 2));
+  EXPECT_TRUE(table.cancel(locked_file, 2, 2));
+  EXPECT_EQ(decided(), HolderNames{"3"});
+  EXPECT_FALSE(table.cancel(locked_file, 2, 2));
+  EXPECT_FALSE(table.cancel(locked_file, 1, 1)) << "what was granted stays";
   EXPECT_EQ(ask(2, exclusive, {{5, 1}}), Answer::waits);
 }
 
@@ -169,7 +169,7 @@ TEST_F(LockTableTest, FindsTheLockThatExcludesAnother) {
   ask(1, shared, {{0, 10}});
   ask(2, exclusive, {{0, 20}});  // waits
   const auto wish = [](Peer session, LockKind kind, const ByteRun& range) {
-    return LockTable::Wish{{session, 1, ""}, file, kind, RangeSet(std::vector<ByteRun>{range})};
+    return LockTable::Wish{{session, 1, ""}, locked_file, kind, RangeSet(std::vector<ByteRun>{range})};
   };
   const auto found = table.find(wish(3, exclusive, {5, 100}));
   ASSERT_TRUE(found.has_value());
@@ -186,7 +186,7 @@ TEST_F(LockTableTest, TheEndOfASessionEndsItsWaits) {
   ask(2, exclusive, {{0, 10}});
   ask(3, shared, {{0, 10}});
   table.end(2, now);
-  EXPECT_EQ(decided(), Names{"3"});
+  EXPECT_EQ(decided(), HolderNames{"3"});
   table.end(1, now);
   table.end(3, now);
   EXPECT_EQ(table.ranges(), 0U);
@@ -204,7 +204,7 @@ TEST_F(LockTableTest, IsBoundedForEachSessionAndForAll) {
 }
 
 /// A table of bytes: what each owner has on each byte, and everybody in the order in which they came.
-class Model {
+class LockModel {
  public:
   struct Wish {
     std::uint64_t request;
@@ -281,7 +281,7 @@ TEST(LockTableModelTest, DecidesAsATableOfBytesDoes) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Dice dice(seed);
     LockTable table({});
-    Model model;
+    LockModel model;
     const Deadline never = Deadline::max(), now = Deadline();
     for (std::uint64_t request = 1; request <= 300; ++request) {
       const Peer owner = static_cast<Peer>(dice.roll(1, 6));
@@ -305,7 +305,7 @@ TEST(LockTableModelTest, DecidesAsATableOfBytesDoes) {
         for (std::uint64_t byte = run.offset; byte < run.end(); ++byte) bytes.insert(byte);
       }
       std::vector<std::uint64_t> granted;
-      const Answer answer = table.ask({{owner, 1, ""}, file, kind, RangeSet(runs)}, request, never);
+      const Answer answer = table.ask({{owner, 1, ""}, locked_file, kind, RangeSet(runs)}, request, never);
       if (answer == Answer::granted && kind != LockKind::none) granted.push_back(request);
       for (const auto& each : table.take_decisions()) granted.push_back(each.request);
       std::ranges::sort(granted);

@@ -10,8 +10,8 @@
 namespace strider::listio {
 namespace {
 
-constexpr FileId file = 0x0123456789abcdef;
-constexpr LayoutWords layout{4, 3, 65536};
+constexpr FileId named_file = 0x0123456789abcdef;
+constexpr LayoutWords entry_layout{4, 3, 65536};
 
 /// Why a text is no entry of a volume of 4 servers; empty if it is one.
 std::string fault(const std::string& text) {
@@ -29,12 +29,12 @@ std::string sealed(const std::string& words) {
 }
 
 TEST(NameEntryTest, ComesBackAsItWasWritten) {
-  for (const LayoutWords& each : {layout, LayoutWords{1, 0, 1}, LayoutWords{4, 0, most_file_bytes}}) {
-    const std::string text = write_entry(file, each);
+  for (const LayoutWords& each : {entry_layout, LayoutWords{1, 0, 1}, LayoutWords{4, 0, most_file_bytes}}) {
+    const std::string text = write_entry(named_file, each);
     EXPECT_LE(text.size(), most_entry_bytes);
     const auto parsed = parse_entry(text, 4);
     ASSERT_TRUE(std::holds_alternative<NameEntry>(parsed)) << text;
-    EXPECT_EQ(std::get<NameEntry>(parsed).file, file);
+    EXPECT_EQ(std::get<NameEntry>(parsed).file, named_file);
     EXPECT_EQ(std::get<NameEntry>(parsed).layout, each);
     EXPECT_TRUE(std::get<NameEntry>(parsed).has_checksum);
   }
@@ -43,13 +43,13 @@ TEST(NameEntryTest, ComesBackAsItWasWritten) {
 TEST(NameEntryTest, OfAnOlderReleaseIsRead) {
   const auto parsed = parse_entry("strider-listio-file 1 0123456789abcdef servers 4 first 3 strip 65536\n", 4);
   ASSERT_TRUE(std::holds_alternative<NameEntry>(parsed));
-  EXPECT_EQ(std::get<NameEntry>(parsed).file, file);
-  EXPECT_EQ(std::get<NameEntry>(parsed).layout, layout);
+  EXPECT_EQ(std::get<NameEntry>(parsed).file, named_file);
+  EXPECT_EQ(std::get<NameEntry>(parsed).layout, entry_layout);
   EXPECT_FALSE(std::get<NameEntry>(parsed).has_checksum);
 }
 
 TEST(NameEntryTest, EveryChangeOfAByteIsFound) {
-  const std::string whole = write_entry(file, layout);
+  const std::string whole = write_entry(named_file, entry_layout);
   for (std::size_t place = 0; place < whole.size(); ++place) {
     for (int value = 0; value < 256; ++value) {
       std::string changed = whole;
@@ -60,7 +60,7 @@ TEST(NameEntryTest, EveryChangeOfAByteIsFound) {
 }
 
 TEST(NameEntryTest, EveryOtherLengthIsFound) {
-  const std::string whole = write_entry(file, layout);
+  const std::string whole = write_entry(named_file, entry_layout);
   for (std::size_t length = 0; length < whole.size(); ++length) EXPECT_NE(fault(whole.substr(0, length)), "") << length;
   EXPECT_NE(fault(whole + "\n"), "");
   EXPECT_NE(fault(whole + whole), "");
@@ -74,7 +74,8 @@ TEST(NameEntryTest, SurvivesAnyBytes) {
     for (char& each : bytes) each = static_cast<char>(random());
     EXPECT_NE(fault(bytes), "");
     // And beginnings of an entry that go on in any way.
-    for (const std::string& whole : {write_entry(file, layout), write_old_entry(file, layout)}) {
+    for (const std::string& whole :
+         {write_entry(named_file, entry_layout), write_old_entry(named_file, entry_layout)}) {
       std::string begun = whole;
       for (std::size_t place = random() % whole.size(); place < whole.size(); ++place)
         begun[place] = static_cast<char>(random());
@@ -107,17 +108,17 @@ TEST(NameEntryTest, FieldsAreBounded) {
 TEST(EntryCopyTest, ComesBackAsItWasWritten) {
   for (const std::string& path :
        {std::string("a"), std::string("a/b c\n\xff crc32c 01234567"), std::string(255, 'x')}) {
-    const EntryCopy copy{file, layout, path};
+    const EntryCopy copy{named_file, entry_layout, path};
     const auto parsed = parse_copy(write_copy(copy), 4);
     ASSERT_TRUE(std::holds_alternative<EntryCopy>(parsed)) << path;
-    EXPECT_EQ(std::get<EntryCopy>(parsed).file, file);
-    EXPECT_EQ(std::get<EntryCopy>(parsed).layout, layout);
+    EXPECT_EQ(std::get<EntryCopy>(parsed).file, named_file);
+    EXPECT_EQ(std::get<EntryCopy>(parsed).layout, entry_layout);
     EXPECT_EQ(std::get<EntryCopy>(parsed).path, path);
   }
 }
 
 TEST(EntryCopyTest, EveryChangeOfAByteAndOfTheLengthIsFound) {
-  const std::string whole = write_copy({file, layout, "a/b"});
+  const std::string whole = write_copy({named_file, entry_layout, "a/b"});
   for (std::size_t place = 0; place < whole.size(); ++place) {
     EXPECT_TRUE(std::holds_alternative<Malformed>(parse_copy(whole.substr(0, place), 4))) << place;
     for (int value = 0; value < 256; ++value) {
@@ -127,7 +128,7 @@ TEST(EntryCopyTest, EveryChangeOfAByteAndOfTheLengthIsFound) {
     }
   }
   EXPECT_TRUE(std::holds_alternative<Malformed>(parse_copy(whole, 3))) << "the volume has fewer servers";
-  EXPECT_TRUE(std::holds_alternative<Malformed>(parse_copy(write_copy({file, layout, "../a"}), 4)));
+  EXPECT_TRUE(std::holds_alternative<Malformed>(parse_copy(write_copy({named_file, entry_layout, "../a"}), 4)));
 }
 
 }  // namespace

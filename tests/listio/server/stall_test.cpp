@@ -82,7 +82,7 @@ class Stall {
 
 constexpr std::uint64_t stalled = 123'000;  ///< where writes are held
 
-ClientOptions patient(milliseconds patience) {
+ClientOptions patient_packing(milliseconds patience) {
   ClientOptions options;
   options.method = Method::pack;  // no time for finding out what others cost
   options.patience = patience;
@@ -94,7 +94,7 @@ std::vector<std::byte> text(char letter, std::size_t bytes = 100) { return {byte
 /// A client with a write under way.
 struct Writing {
   Writing(const Service& service, const std::string& path, std::uint64_t offset, char letter,
-          ClientOptions options = patient(seconds(60)))
+          ClientOptions options = patient_packing(seconds(60)))
       : client(service.volume(), options), bytes(text(letter)), run{offset, bytes.size()} {
     // The server grants buffers with the first transfer; without one, the write would begin when the client waits.
     std::byte first{};
@@ -120,7 +120,7 @@ class StallTest : public testing::TestWithParam<std::string_view> {
 
 /// Connects, and does what it can with a file of its own.
 void use(const Service& service, const std::string& path) {
-  Client client(service.volume(), patient(seconds(20)));
+  Client client(service.volume(), patient_packing(seconds(20)));
   client.connect();
   const File file = client.open(path, Creation::exclusive);
   std::vector<std::byte> bytes = text('b', 200'000), read(bytes.size());
@@ -190,12 +190,13 @@ TEST_P(StallTest, AWriteOfAClientThatIsGoneIsNotOvertaken) {
   for (int round = 0; round < 6; ++round) {
     const std::string path = "file-" + std::to_string(round);
     const Stall stall(stalled, 1);
-    auto gone = std::make_unique<Writing>(service, path, stalled, 'a', patient(milliseconds(500 + 200 * round)));
+    auto gone =
+        std::make_unique<Writing>(service, path, stalled, 'a', patient_packing(milliseconds(500 + 200 * round)));
     ASSERT_TRUE(Stall::holds(1));
     error_of(ETIMEDOUT, [&] { gone->client.wait(gone->ticket); });
     // Others, or the same client again.
     Writing waiting(service, path, stalled, 'b');
-    Client reader(service.volume(), patient(milliseconds(800)));
+    Client reader(service.volume(), patient_packing(milliseconds(800)));
     std::vector<std::byte> bytes = text('c'), read(bytes.size());
     const File file{path, gone->client.open(path).id, Striping(1, 65536)};
     expect_left_over(error_of(ETIMEDOUT, [&] { gone->client.write(file, bytes, stalled); }), "write", path);
@@ -215,7 +216,7 @@ TEST_P(StallTest, AWriteOfAClientThatIsGoneIsNotOvertaken) {
 
 TEST(LeftOverTest, NeitherIsAChangeOfNames) {
   const Service service(1);
-  Client client(service.volume(), patient(seconds(1))), other(service.volume(), patient(seconds(1)));
+  Client client(service.volume(), patient_packing(seconds(1))), other(service.volume(), patient_packing(seconds(1)));
   const File file = client.open("name", Creation::exclusive);
   const Stall stall(stalled, 1, "renamed");
   error_of(ETIMEDOUT, [&] { client.rename("name", "renamed"); });
@@ -233,7 +234,7 @@ TEST(ConnectPatienceTest, AServerThatIsBackInTimeIsConnectedTo) {
     std::this_thread::sleep_for(seconds(6));
     servers.kill(0, SIGCONT);
   });
-  Client client(servers.volume(), patient(seconds(60)));
+  Client client(servers.volume(), patient_packing(seconds(60)));
   EXPECT_NO_THROW(client.connect());
   later.join();
 }
@@ -241,7 +242,7 @@ TEST(ConnectPatienceTest, AServerThatIsBackInTimeIsConnectedTo) {
 TEST(ConnectPatienceTest, OneThatIsNotIsNamedAtTheDeadline) {
   ServerProcesses servers(1, "tcp");
   servers.kill(0, SIGSTOP);
-  Client client(servers.volume(), patient(milliseconds(300)));
+  Client client(servers.volume(), patient_packing(milliseconds(300)));
   try {
     client.connect();
     ADD_FAILURE() << "connected to a server that is stopped";
