@@ -202,7 +202,7 @@ def _held_history(by_history: Callable[..., Any], runs: int, trials: int, rng: R
 
 def false_alarms_of_trends(trials: int, rng: Random, progress: Progress) -> Grid:
     """How often a line without slope is called one by `fit_trend` alone, before any correction."""
-    from strider.statistics.steadiness import fit_trend
+    from strider.statistics.series import fit_trend
 
     about = (
         f"Share of series without a trend, in percent, whose fitted line has p < 0.05, of {10 * trials}. "

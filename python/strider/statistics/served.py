@@ -16,6 +16,22 @@ PROCESS = "process"
 
 
 @dataclass(frozen=True)
+class PreparationSummary:
+    """What a cache policy achieved.
+
+    Attributes:
+        policy: `cold` or `warm`.
+        action: What was done, most often.
+        cached_share: The most that the nodes' memory held of the files before a phase, 0 to 1; None where
+            that could not be seen of all of them.
+    """
+
+    policy: str
+    action: str
+    cached_share: float | None
+
+
+@dataclass(frozen=True)
 class ServedSummary:
     """Where what was read came from, over all repetitions in which it is known.
 

@@ -6,22 +6,20 @@ a property of the storage, too.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from strider.statistics.levels import inflation
 from strider.statistics.ratio import adjust
+from strider.statistics.series import MINIMUM_FOR_TREND, RARE, TREND_SHARE, fit_trend, inflation
 from strider.statistics.stragglers import last_by_chance
+from strider.statistics.summary import OperationSummary
 from strider.store.model import Sample
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
-
-    from strider.statistics.summary import OperationSummary
 
     FloatArray = NDArray[np.float64]
 
@@ -32,17 +30,11 @@ MINIMUM_FOR_OUTLIERS = 6
 _OUTLIER_SCORE, _FEW_VALUES = 3.5, 40.0
 #: Smaller deviations from the median do not matter, however regular the other repetitions are.
 OUTLIER_SHARE = 0.05
-#: Fewer repetitions show no trend.
-MINIMUM_FOR_TREND = 5
-#: Smaller changes from the first to the last repetition do not matter.
-TREND_SHARE = 0.05
 #: A trend is said wrongly of at most so many steady runs. In half of a hundred, because rates that resemble
 #: the ones before drift: the correction for that is right on average only.
 _SIGNIFICANT = 0.005
 #: By so many standard errors the autocorrelation is taken higher for a trend.
 _CAUTION = 1.25
-#: Of single operations one in a hundred may be called unsteady by chance.
-_RARE = 0.01
 #: Simulated series, from which a chance of one in 20 000 can be read.
 _DRAWS = 20_000
 #: 0.6745 standard deviations of a normal distribution are its median absolute deviation, 0.7979 its mean one.
@@ -117,7 +109,7 @@ def outliers(summaries: Sequence[OperationSummary]) -> list[Outlier]:
     found = [
         outlier
         for summary, p_value in zip(looked_at, adjusted, strict=True)
-        if p_value < _RARE
+        if p_value < RARE
         for outlier in _outliers_of(summary)
     ]
     return sorted(found, key=lambda outlier: -abs(outlier.score))
@@ -153,38 +145,13 @@ def _outliers_of(summary: OperationSummary) -> list[Outlier]:
     ratios = [rate / summary.rate.median for rate in rates]
     scores = modified_scores(rates).tolist()
     limit = outlier_limit(len(rates))
-    if _farthest_by_chance(rates) < _RARE:
+    if _farthest_by_chance(rates) < RARE:
         limit = min(limit, max(map(abs, scores)))
     return [
         Outlier(summary, sample, ratio, score)
         for sample, ratio, score in zip(summary.samples, ratios, scores, strict=True)
         if abs(score) >= limit and abs(ratio - 1) > OUTLIER_SHARE
     ]
-
-
-def fit_trend(values: ArrayLike, factor: float = 1.0) -> tuple[FloatArray, FloatArray]:
-    """Straight lines through the logarithms of positive values, by least squares, along the last axis.
-
-    Args:
-        values: In the order of time, shape (…, n), n at least 3.
-        factor: Of the slope's standard error, where values resemble the ones before (`levels.inflation`).
-
-    Returns:
-        The change of the logarithm from the first value to the last along the line, and the probability
-        (two-sided, Student's t) of one as large where there is none.
-    """
-    import numpy as np
-    from scipy.special import stdtr
-
-    logs = np.log(np.asarray(values, dtype=float))
-    n = logs.shape[-1]
-    position = np.arange(n) - (n - 1) / 2
-    slope = (logs * position).sum(axis=-1) / (position**2).sum()
-    rest = logs - logs.mean(axis=-1, keepdims=True) - slope[..., np.newaxis] * position
-    error = factor * np.sqrt((rest**2).sum(axis=-1) / (n - 2) / (position**2).sum())
-    with np.errstate(divide="ignore", invalid="ignore"):
-        score = np.where(error > 0, np.abs(slope) / error, np.where(slope != 0, np.inf, 0.0))
-    return slope * (n - 1), 2 * stdtr(n - 2, -score)
 
 
 def trends(summaries: Sequence[OperationSummary]) -> list[Trend]:
@@ -209,11 +176,3 @@ def trends(summaries: Sequence[OperationSummary]) -> list[Trend]:
     ]
     real = [trend for trend in found if trend.p_value < _SIGNIFICANT and abs(trend.change) > TREND_SHARE]
     return sorted(real, key=lambda trend: -abs(trend.change))
-
-
-def has_trend(rates: Sequence[float]) -> bool:
-    """Whether the rates of one operation rise or fall, by chance in at most 1 % of operations."""
-    if len(rates) < MINIMUM_FOR_TREND or min(rates) <= 0:
-        return False
-    change, p_value = fit_trend(rates)
-    return float(p_value) < _RARE and abs(math.expm1(float(change))) > TREND_SHARE

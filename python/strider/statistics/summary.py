@@ -17,7 +17,13 @@ from strider.statistics.exceeding import Exceeding, exceeding, file_system_of
 from strider.statistics.histogram import LatencyDistribution
 from strider.statistics.latency import LatencySummary, histogram_of, summarize_latency
 from strider.statistics.runtime import RuntimeSummary, summarize_runtime
-from strider.statistics.served import ServedSummary, served_by, target_of, targets_with_process_counts
+from strider.statistics.served import (
+    PreparationSummary,
+    ServedSummary,
+    served_by,
+    target_of,
+    targets_with_process_counts,
+)
 from strider.statistics.trust import Trust, grade_of
 from strider.store import Case, ErrorRow, NodeCounters, Part, Run, Sample
 from strider.store.events import FILE_CHECK
@@ -108,22 +114,6 @@ class CallSummary:
     requests: float
     read_calls: float
     write_calls: float
-
-
-@dataclass(frozen=True)
-class PreparationSummary:
-    """What a cache policy achieved.
-
-    Attributes:
-        policy: `cold` or `warm`.
-        action: What was done, most often.
-        cached_share: The most that the nodes' memory held of the files before a phase, 0 to 1; None where
-            that could not be seen of all of them.
-    """
-
-    policy: str
-    action: str
-    cached_share: float | None
 
 
 #: Requests that are issued more slowly than this share of those that come are not carried.

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
 from strider.metadata import LOOKUPS
-from strider.statistics.exceeding import is_in_memory, is_networked, is_through_target
-from strider.statistics.levels import has_levels
-from strider.statistics.served import BOTH_WAYS, PROCESS
-from strider.statistics.steadiness import has_trend
-
-if TYPE_CHECKING:
-    from strider.statistics.summary import OperationSummary
-    from strider.store import Sample
-
+from strider.statistics.distribution import Distribution
+from strider.statistics.exceeding import Exceeding, is_in_memory, is_networked, is_through_target
+from strider.statistics.series import has_levels, has_trend
+from strider.statistics.served import BOTH_WAYS, PROCESS, PreparationSummary, ServedSummary
+from strider.store import Case, ErrorRow, Sample
 
 Grade = Literal["A", "B", "C", "D"]
 
@@ -52,6 +48,33 @@ _OF_TREES = frozenset(["make-tree", "remove-tree"])
 OF_SOURCES = frozenset({"cache", "source?", "servers?", "memory", "not synced"})
 
 _Finding = tuple[Grade, str]
+
+
+class _Graded(Protocol):
+    """Results of an operation of a case that decide its grade; `summary.OperationSummary` has them."""
+
+    @property
+    def case(self) -> Case: ...
+    @property
+    def operation(self) -> str: ...
+    @property
+    def samples(self) -> Sequence[Sample]: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def rate(self) -> Distribution | None: ...
+    @property
+    def rates(self) -> Sequence[float]: ...
+    @property
+    def errors(self) -> Sequence[ErrorRow]: ...
+    @property
+    def voided(self) -> int: ...
+    @property
+    def exceeding(self) -> Exceeding | None: ...
+    @property
+    def served(self) -> ServedSummary | None: ...
+    @property
+    def preparation(self) -> PreparationSummary | None: ...
 
 
 @dataclass(frozen=True)
@@ -89,7 +112,7 @@ def is_trusted(trust: Trust | None) -> bool:
     return trust is not None and trust.grade in ("A", "B")
 
 
-def grade_of(summary: OperationSummary, file_system: str = "") -> Trust | None:
+def grade_of(summary: _Graded, file_system: str = "") -> Trust | None:
     """The trust in an operation of a case.
 
     Args:
@@ -120,12 +143,12 @@ def are_simulated(samples: Iterable[Sample]) -> bool:
     return any("simulated" in sample.flags for sample in samples)
 
 
-def _of_simulation(summary: OperationSummary) -> Iterator[_Finding]:
+def _of_simulation(summary: _Graded) -> Iterator[_Finding]:
     if are_simulated(summary.samples):
         yield "D", "simulated"
 
 
-def _of_errors(summary: OperationSummary) -> Iterator[_Finding]:
+def _of_errors(summary: _Graded) -> Iterator[_Finding]:
     if summary.errors:
         yield "D", "errors"
     if summary.voided:
@@ -159,7 +182,7 @@ def _of_spread(n: int, half_width: float | None) -> Iterator[_Finding]:
         yield "B", "spread"
 
 
-def _of_source(summary: OperationSummary, file_system: str) -> Iterator[_Finding]:
+def _of_source(summary: _Graded, file_system: str) -> Iterator[_Finding]:
     """What is known of where bytes came from and went to."""
     case = summary.case
     has_servers = bool(case.own_client) or is_networked(file_system)
@@ -183,7 +206,7 @@ def _of_source(summary: OperationSummary, file_system: str) -> Iterator[_Finding
                 yield "B", "servers?"
 
 
-def _of_reads(summary: OperationSummary, unseen: str) -> Iterator[_Finding]:
+def _of_reads(summary: _Graded, unseen: str) -> Iterator[_Finding]:
     """What is known of where the bytes that were read came from.
 
     Args:
@@ -209,7 +232,7 @@ def _of_reads(summary: OperationSummary, unseen: str) -> Iterator[_Finding]:
         yield "B", "cache"
 
 
-def _of_metadata(summary: OperationSummary, has_servers: bool, is_behind: bool) -> Iterator[_Finding]:
+def _of_metadata(summary: _Graded, has_servers: bool, is_behind: bool) -> Iterator[_Finding]:
     """Clients may answer look-ups themselves; a change is at the servers, or in the node's memory.
 
     Args:
@@ -234,7 +257,7 @@ def _is_synced(sync: object, changes: set[str]) -> bool:
     return of_files or (sync == "node" and changes.isdisjoint(_OF_TREES))
 
 
-def _of_clocks(summary: OperationSummary) -> Iterator[_Finding]:
+def _of_clocks(summary: _Graded) -> Iterator[_Finding]:
     if any("clock" in sample.flags for sample in summary.samples):
         yield "C", "clock"
 
@@ -246,7 +269,7 @@ def _of_steadiness(rates: Sequence[float]) -> Iterator[_Finding]:
         yield "C", "trend"
 
 
-def _of_verification(summary: OperationSummary) -> Iterator[_Finding]:
+def _of_verification(summary: _Graded) -> Iterator[_Finding]:
     """Generating and checking data is part of the timed phase."""
     if not summary.case.is_metadata and summary.case.common_parameters.get("verify", "off") != "off":
         yield "C", "verified"

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from strider.statistics import Ratio, adjust, paired_ratio, unpaired_ratio
 from strider.statistics.distribution import bootstrap_interval, student_interval
-from strider.statistics.steadiness import fit_trend, modified_scores, outlier_limit
+from strider.statistics.series import fit_trend
+from strider.statistics.steadiness import modified_scores, outlier_limit
 
 Values = NDArray[np.float64]
 Design = Callable[[Values, Values], Ratio]
