@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from strider.cli import main as strider
-from strider.cli import running
 from strider.processes import descendants
+from strider.running import presenting
 
 SUITE = """\
 [suite]
@@ -103,7 +103,7 @@ def _execute(words: list[str], output: Path) -> NoReturn:
         opened = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         for number in (1, 2):
             os.dup2(opened, number)
-        running.present = lambda *_: True
+        presenting.present = lambda *_: True
         code = strider(words)
         sys.stdout.flush()
         sys.stderr.flush()

@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from tidy import INCLUDE, PYTHON, imported, tracked_files
+from dependencies import CPP, CPP_FOLDERS, INCLUDE, PYTHON, imported, tracked_files
 
 ROOT = Path(__file__).resolve().parents[1]
-CPP = (".cpp", ".hpp", ".h")
 BOX_W, BOX_H, GAP_X, GAP_Y, MARGIN, PER_ROW = 136, 30, 18, 52, 12, 7
 """Pixels, and folders in one row of a picture."""
 
@@ -105,7 +104,7 @@ def cpp_graph(root: Path) -> Graph:
     """Of foundation, engine and listio."""
     graph = Graph()
     for name in tracked_files(root):
-        if not name.startswith(("foundation/", "engine/", "listio/")) or not name.endswith(CPP):
+        if not name.startswith(CPP_FOLDERS) or not name.endswith(CPP):
             continue
         text = (root / name).read_text(encoding="utf-8")
         used = set()

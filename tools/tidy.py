@@ -5,15 +5,15 @@ Prints one line for each breach (`file:line: what`) and fails if there is one; w
 
 import ast
 import re
-import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import lizard
 
 import wrap
+from dependencies import INCLUDE, PYTHON, circles, imported, tracked_files, uses_of
 
 FILE_LINES_WANTED, FILE_LINES_LIMIT = 400, 600
 GENERATED = "Do not edit."
@@ -120,13 +120,11 @@ NOT_PROSE = re.compile(
 )
 """Code, links' targets, and what tools/pages.py writes."""
 CODE = {".cpp", ".hpp", ".h", ".c", ".py", ".sh"}
-INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+[<"]([^">]+)[">]', re.MULTILINE)
 ENTRY = re.compile(r'\bconst (?:Interface|Pattern)Entry \w+_entry\s*\{\s*"([^"]+)"')
 """Where a source declares an interface or a pattern, and its name."""
 TEMPLATE = "template"
 """The source to copy, whose interface has no page."""
 
-PYTHON = "python/strider/"
 MAY_IMPORT: dict[str, set[str]] = {
     "suite": set(),
     "listing": set(),
@@ -146,6 +144,22 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": {"card", "datasets", "limits", "listing", "statistics", "store", "suite"},
     "compare": {"card", "listing", "report", "statistics", "store"},
     "web": {"card", "datasets", "jobs", "launch", "listing", "store", "suite"},
+    "running": {
+        "card",
+        "compare",
+        "datasets",
+        "importers",
+        "jobs",
+        "kept",
+        "launch",
+        "listing",
+        "listio",
+        "quick",
+        "report",
+        "statistics",
+        "store",
+        "suite",
+    },
     "cli": {
         "card",
         "compare",
@@ -161,6 +175,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "listio",
         "quick",
         "report",
+        "running",
         "statistics",
         "store",
         "suite",
@@ -308,13 +323,12 @@ def check_imports(path: str, text: str) -> Iterator[Finding]:
             yield Finding(path, line, f"{room}/ must not import {module}")
 
 
-def imported(text: str) -> Iterator[tuple[int, str]]:
-    """Line and name of every module of Strider that a source imports."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "strider":
-            yield from ((node.lineno, f"{node.module}.{one.name}") for one in node.names)
-        elif isinstance(node, ast.Import):
-            yield from ((node.lineno, one.name) for one in node.names if one.name.startswith("strider."))
+def check_circles(root: Path, paths: Iterable[str]) -> Iterator[Finding]:
+    """No file uses itself by way of others."""
+    uses = uses_of(root, paths)
+    for circle in circles(uses):
+        first, second, *_ = [*circle, circle[0]]
+        yield Finding(first, uses[first][second], f"a circle: {' uses '.join([*circle, first])}")
 
 
 def check_pages(root: Path) -> Iterator[Finding]:
@@ -347,17 +361,11 @@ BINARY = "tests/listio/fuzz/corpus/"
 """A folder of what is no text, though a file may have no byte 0."""
 
 
-def tracked_files(root: Path) -> list[str]:
-    """The files of the tree, new ones included, as git sees them."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
-    return sorted(path for path in listed.split("\0") if path and (root / path).is_file())
-
-
 def check_tree(root: Path) -> list[Finding]:
     """Everything there is to say about the tree at `root`."""
-    findings = list(check_pages(root))
-    for path in tracked_files(root):
+    paths = tracked_files(root)
+    findings = [*check_pages(root), *check_circles(root, paths)]
+    for path in paths:
         content = (root / path).read_bytes()
         if b"\0" not in content and not path.startswith(BINARY):
             findings += check_file(path, content.decode("utf-8"))

@@ -67,7 +67,7 @@ def _interrupted() -> int:
 
 def _flush() -> None:
     """Flushes the standard streams; discards buffered output if the pipe is closed."""
-    from strider.cli.console import discard_output
+    from strider.console import discard_output
 
     try:
         sys.stdout.flush()

@@ -10,9 +10,11 @@ from rich.console import Console
 
 from harness import Json
 from strider.cli import main
-from strider.cli.running import RunOptions, display_of, perform, prepare
 from strider.datasets import Marker, find
 from strider.launch import Outcome, interruptions
+from strider.running.options import RunOptions
+from strider.running.performing import display_of, perform
+from strider.running.sizing import prepare
 from strider.suite.document import Document, parse
 from strider.suite.mistakes import SuiteError
 

@@ -16,13 +16,15 @@ from rich.console import Console
 from harness import wait_for
 from ior_packets import Packets
 from real_ior import run_ior
-from strider.cli.running import RunOptions, display_of, perform, prepare
 from strider.engine import Engine
 from strider.errors import StriderError
 from strider.importers.imported import Imported
 from strider.importers.ior import read_command
 from strider.importers.options import Surroundings
 from strider.launch import Outcome, interruptions
+from strider.running.options import RunOptions
+from strider.running.performing import display_of, perform
+from strider.running.sizing import prepare
 from strider.store import Run, load
 from strider.suite.mistakes import SuiteError
 

@@ -25,8 +25,8 @@ from harness import (
     strider_command,
 )
 from printed import printed
-from strider.cli.running import _has_wrong_values
 from strider.engine import Engine
+from strider.running.presenting import _has_wrong_values
 from strider.store import Run, load
 
 TRANSFER, BLOCK = 4096, 16384

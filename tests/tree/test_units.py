@@ -16,7 +16,8 @@ CPP = [
     ),
     "listio/server",
 ]
-PYTHON = ["cli", "importers"]
+PYTHON = {"cli": "cli", "importers": "importers", "running": "cli"}
+"""Folders of units and of their tests: verbs test what they share."""
 REASONS: dict[str, str] = tomllib.loads((Path(__file__).parent / "units.toml").read_text(encoding="utf-8"))
 
 
@@ -27,12 +28,13 @@ def units() -> dict[str, Path]:
         for source in (ROOT / folder).glob("*.?pp"):
             unit = source.name.split(".")[0]
             found[f"{folder}/{unit}"] = ROOT / "tests" / folder / f"{unit}_test.cpp"
-    for folder in PYTHON:
+    for folder, tests in PYTHON.items():
         for source in (ROOT / "python/strider" / folder).rglob("*.py"):
             module = source.relative_to(ROOT / "python/strider").with_suffix("")
             if module.name != "__init__":
                 test = f"test_{module.name.rstrip('_')}.py"
-                found[str(module)] = ROOT / "tests/python" / module.parent / test
+                own = module.parent.relative_to(folder)
+                found[str(module)] = ROOT / "tests/python" / tests / own / test
     return found
 
 

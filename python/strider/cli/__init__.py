@@ -12,7 +12,6 @@ from strider import __version__
 from strider.cli.cancel import cancel
 from strider.cli.clean import clean
 from strider.cli.compare import compare
-from strider.cli.console import discard_output, echo
 from strider.cli.convert import convert
 from strider.cli.damaged import showing_runs
 from strider.cli.data import data
@@ -40,6 +39,7 @@ from strider.cli.show import show
 from strider.cli.submit import submit
 from strider.cli.tag import note, tag
 from strider.cli.watch import watch
+from strider.console import discard_output, echo
 from strider.errors import ExitCode, StriderError, in_words
 from strider.text import forbidden, shortened
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.console import echo
 from strider.cli.options import StoreOption
+from strider.console import echo
 from strider.errors import StriderError
 from strider.text import printable
 

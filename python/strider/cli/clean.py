@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.console import echo, error_console
 from strider.cli.options import JsonOption, QuietOption
+from strider.console import echo, error_console
 from strider.errors import ExitCode
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.console import echo, error_console
 from strider.cli.options import (
     ConfineOption,
     JsonOption,
@@ -17,16 +16,17 @@ from strider.cli.options import (
     StoreOption,
     WithinOption,
 )
+from strider.console import echo, error_console
 from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from strider.cli.running import RunOptions
     from strider.datasets import Marker
     from strider.datasets.verification import Findings
     from strider.engine import Json
     from strider.launch import Outcome
+    from strider.running.options import RunOptions
     from strider.suite import Suite
 
 NameArgument = Annotated[
@@ -202,7 +202,7 @@ def remove(
 
 def _options(place: Path, launcher: str, store: Path | None, quiet: bool) -> "RunOptions":
     """Returns the options of a run whose files count, and not its rates."""
-    from strider.cli.running import RunOptions
+    from strider.running.options import RunOptions
 
     return RunOptions(
         target=str(place),
@@ -228,8 +228,9 @@ def _read(findings: "Findings", options: "RunOptions", interface: str, clients: 
 
 def _perform(text: str, options: "RunOptions", adjust: "Callable[[Suite], Suite] | None" = None) -> "Outcome":
     """Runs a suite without a table and a report, and prints its errors."""
-    from strider.cli.running import display_of, perform, prepare
     from strider.launch import interruptions
+    from strider.running.performing import display_of, perform
+    from strider.running.sizing import prepare
     from strider.suite.document import parse
 
     console = error_console()

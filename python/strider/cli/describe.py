@@ -105,7 +105,6 @@ def describe(
 
         sys.stdout.write(to_json(_select_json(description, topic, name)))
         return
-    from strider.cli.console import output
     from strider.cli.reference import (
         print_entries,
         print_keys,
@@ -115,6 +114,7 @@ def describe(
         print_suites,
         print_trust,
     )
+    from strider.console import output
 
     console = output()
     if topic is None:

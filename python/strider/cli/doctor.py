@@ -39,7 +39,7 @@ def _print_table(diagnoses: "list[Diagnosis]") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from strider.cli.console import output
+    from strider.console import output
 
     signs = {
         "works": ("✓", "green"),

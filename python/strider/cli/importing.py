@@ -7,15 +7,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strider.cli.console import echo
+from strider.console import echo
 from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
-    from strider.cli.running import RunOptions
     from strider.importers import Imported
     from strider.importers.imported import Grades, ResultFile
     from strider.importers.options import Surroundings
     from strider.launch.launchers import Places
+    from strider.running.options import RunOptions
     from strider.statistics import OperationSummary
     from strider.store import Run
 
@@ -57,7 +57,7 @@ def run_imported(imported: "Imported", options: "RunOptions") -> None:
     Raises:
         StriderError: The run cannot be started, or a file that the input requests cannot be written.
     """
-    from strider.cli.running import run_document
+    from strider.running.conducting import run_document
 
     print_notes(imported)
     for file in imported.files:

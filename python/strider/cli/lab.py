@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from strider import signals
-from strider.cli.console import echo
 from strider.cli.options import JsonOption, QuietOption
+from strider.console import echo
 from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def list_(at: AtOption = None, json: JsonOption = False) -> None:
         return
     from rich.table import Table
 
-    from strider.cli.console import output
+    from strider.console import output
 
     table = Table.grid(padding=(0, 2, 0, 0))
     for row in rows:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from strider.cli import plain_table
-from strider.cli.console import echo, has_colours, width
 from strider.cli.options import JsonOption, StoreOption
+from strider.console import echo, has_colours, width
 from strider.listing.summary import SEARCHED
 from strider.text import printable
 

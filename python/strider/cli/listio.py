@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from strider.cli.console import echo
 from strider.cli.options import JsonOption
+from strider.console import echo
 from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
@@ -550,7 +550,7 @@ def _advise_check(directory: Path) -> None:
 def _print_status(servers: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
-    from strider.cli.console import output
+    from strider.console import output
     from strider.units import format_bytes_rounded
 
     table = Table(box=None, pad_edge=False, header_style="")
@@ -572,7 +572,7 @@ def _print_status(servers: list[dict[str, Any]]) -> None:
 def _print_fits(fits: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
-    from strider.cli.console import output
+    from strider.console import output
 
     table = Table(box=None, pad_edge=False, header_style="", title_justify="left", title_style="")
     table.title = "T = a·p + b, in µs for p pages; ± 95 % interval"

@@ -18,7 +18,7 @@ from strider.cli.options import (
     TasksPerNodeOption,
     WriteSuiteOption,
 )
-from strider.cli.running import RunOptions
+from strider.running.options import RunOptions
 
 
 def mdtest(

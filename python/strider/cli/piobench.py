@@ -14,8 +14,8 @@ from strider.cli.options import (
     StoreOption,
     TargetOption,
 )
-from strider.cli.running import RunOptions
 from strider.errors import StriderError
+from strider.running.options import RunOptions
 
 
 def piobench(

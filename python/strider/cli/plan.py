@@ -23,10 +23,10 @@ from strider.errors import StriderError
 from strider.text import printable
 
 if TYPE_CHECKING:
-    from strider.cli.running import RunOptions
-    from strider.cli.sizing import Sized
     from strider.engine import Engine
     from strider.launch.launchers import Places
+    from strider.running.options import RunOptions
+    from strider.running.prepared import Sized
     from strider.suite import CheckedPlan, Plan, Suite
     from strider.suite.estimate import AssumedRates
 
@@ -107,11 +107,13 @@ def plan(
     request,path for a case with a tree.
     """
     from strider import engine as engines
-    from strider.cli.console import output
-    from strider.cli.running import RunOptions, changes_of, tell_sizes
+    from strider.console import output
     from strider.datasets.binding import require_names
     from strider.launch.fitting import fitted
     from strider.launch.launchers import places_of
+    from strider.running.options import RunOptions
+    from strider.running.performing import tell_sizes
+    from strider.running.prepared import changes_of
     from strider.suite import load, locate
 
     engine = engines.find()
@@ -142,8 +144,8 @@ def _print_seats(plan: "Plan", places: "Places", *, are_all: bool = False, json:
     """Prints the seats of a plan: as JSON, in full, or as a table if a case has a key of placement."""
     from json import dumps
 
-    from strider.cli.console import output
-    from strider.cli.running import tell_sizes
+    from strider.console import output
+    from strider.running.performing import tell_sizes
     from strider.suite.seats import blocks, has_seats, lines, seats_of
 
     if not are_all and not has_seats(plan):
@@ -187,8 +189,8 @@ def _sized(suite: "Suite", engine: "Engine", probe: bool, option: str) -> "Sized
     Raises:
         StriderError: The option needs a probe, or the suite is invalid.
     """
-    from strider.cli.running import RunOptions
-    from strider.cli.sizing import with_chosen_sizes, without_probe
+    from strider.running.options import RunOptions
+    from strider.running.sizing import with_chosen_sizes, without_probe
     from strider.suite.sizes import probed_key
 
     key = probed_key(suite)
@@ -224,8 +226,8 @@ def _rates(
     from strider.units import parse_bytes
 
     if probe:
-        from strider.cli.probing import rates_for
         from strider.launch import check_target
+        from strider.running.probing import rates_for
 
         if not checked.suite.plan.target:
             raise StriderError("--probe needs a directory: name it with --target DIR")
@@ -240,7 +242,7 @@ def _rates(
 
 
 def _print_table(checked: "CheckedPlan", engine: "Engine", rates: "AssumedRates") -> None:
-    from strider.cli.console import output
     from strider.cli.plan_table import render
+    from strider.console import output
 
     render(checked, engine.description, rates, output())

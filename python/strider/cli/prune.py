@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.console import echo
 from strider.cli.options import StoreOption
+from strider.console import echo
 from strider.errors import StriderError
 
 if TYPE_CHECKING:

@@ -18,9 +18,10 @@ from strider.cli.options import (
     StoreOption,
     WithinOption,
 )
-from strider.cli.probing import can_queue, check_directory, probe, reach, settings_of
-from strider.cli.running import RunOptions, run_document
 from strider.errors import StriderError
+from strider.running.conducting import run_document
+from strider.running.options import RunOptions
+from strider.running.probing import budget_seconds, can_queue, check_directory, probe, reach, settings_of
 from strider.text import printable
 
 if TYPE_CHECKING:
@@ -168,23 +169,6 @@ def clients_here() -> int:
     from strider.launch.job_limits import processors
 
     return min(MOST_CLIENTS, max(2, processors()))
-
-
-def budget_seconds(budget: str, least_s: float) -> float:
-    """Returns the time of `--budget`.
-
-    Raises:
-        StriderError: It is no time, or too short.
-    """
-    from strider.units import parse_seconds
-
-    try:
-        seconds = parse_seconds(budget)
-    except ValueError as error:
-        raise StriderError(f"--budget: {error}") from None
-    if seconds < least_s:
-        raise StriderError(f"--budget {budget}: must be at least {least_s:.0f} s, for example 60s")
-    return seconds
 
 
 def _card(

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.console import echo
 from strider.cli.options import LATEST, StoreOption
+from strider.console import echo
 from strider.errors import StriderError
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from strider.cli.console import echo
 from strider.cli.options import StoreOption
+from strider.console import echo
 
 
 def rm(

@@ -32,8 +32,9 @@ from strider.cli.options import (
     TimelineOption,
     WithinOption,
 )
-from strider.cli.running import RunOptions, run_suite
 from strider.errors import StriderError
+from strider.running.conducting import run_suite
+from strider.running.options import RunOptions
 
 AgainstOption = Annotated[
     str | None,
@@ -122,8 +123,8 @@ def run(
     With --against, runs the baseline (A) and the suite (B) alternately, each pair in random order, and
     prints their comparison; --threshold, --fail-on and -o are those of strider compare.
     """
-    from strider.cli.against import Verdicts, run_against
     from strider.launch.launchers import places_of
+    from strider.running.against import Verdicts, run_against
 
     file, targets = _suite_and_targets(suite, target, against)
     watched = (counters, timeline, timeline_interval, remount_command, ceilings, observe, observe_engine)
@@ -158,9 +159,9 @@ def _run_here(
     simulated_ranks: int | None,
 ) -> None:
     """Runs a suite without a baseline: simulated, on several targets, as the run of a batch job, or alone."""
-    from strider.cli.in_job import run_in_job
-    from strider.cli.simulating import simulate_suite
-    from strider.cli.targets import run_targets
+    from strider.running.in_job import run_in_job
+    from strider.running.simulating import simulate_suite
+    from strider.running.targets import run_targets
 
     if simulated_ranks is not None:
         simulate_suite(file, options, simulated_ranks)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from strider.cli.console import echo
+from strider.console import echo
 from strider.errors import ExitCode, StriderError
 
 SCRIPT = Path(__file__).resolve().parents[3] / "tools" / "setup.sh"

@@ -88,7 +88,7 @@ def _print_json(results: "Results", *, only_limits: bool) -> None:
 
 
 def _print_tables(results: "Results", option: str) -> None:
-    from strider.cli.console import output
+    from strider.console import output
     from strider.report import show as print_sections
     from strider.report.words.wording import status_text
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.console import echo
 from strider.cli.options import (
     BindOption,
     ClientsOption,
@@ -15,12 +14,13 @@ from strider.cli.options import (
     StoreOption,
     TargetOption,
 )
+from strider.console import echo
 from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
-    from strider.cli.running import RunOptions
     from strider.jobs import Job, JobOptions, Order, Reservation
     from strider.launch.launchers import Places
+    from strider.running.options import RunOptions
 
 OptionalSuite = Annotated[
     str | None,
@@ -140,12 +140,12 @@ def submit(
     Its script, suite and output are kept in the store, in .batch/JOB. If the suite does not fit --time, each
     job measures what fits, and the next one resumes the run.
     """
-    from strider.cli.running import RunOptions
     from strider.jobs import parse_options
     from strider.jobs import submit as submit_order
     from strider.jobs.executors import found
     from strider.launch.launchers import places_of
     from strider.listing.names import store_of
+    from strider.running.options import RunOptions
 
     place = store_of(store).absolute()
     places = places_of(nodes=nodes, per_node=per_node, bind=bind)
@@ -198,11 +198,12 @@ def _order(suite: str, asked: "RunOptions", options: "JobOptions", jobs: int | N
         StriderError: The suite or an option is invalid.
     """
     from strider import engine as engines
-    from strider.cli.running import RunOptions, changes_of
-    from strider.cli.sizing import with_chosen_sizes, without_probe
     from strider.jobs import Order, estimated_s, jobs_needed, reserve
     from strider.launch import check_target
     from strider.launch.launchers import Places
+    from strider.running.options import RunOptions
+    from strider.running.prepared import changes_of
+    from strider.running.sizing import with_chosen_sizes, without_probe
     from strider.suite import load, locate
     from strider.suite.sizes import probed_key
 
@@ -253,9 +254,9 @@ def _continuation(
     Raises:
         StriderError: It is complete, under way, or cannot be resumed.
     """
-    from strider.cli.resume import places_again, require_missing
     from strider.jobs import Order, condition, estimated_s, find, has_ended_last, jobs_needed, reserve
     from strider.launch.rundir import RunDirectory
+    from strider.running.resuming import places_again, require_missing
     from strider.store import resolve
 
     path = resolve(store, name).resolve()

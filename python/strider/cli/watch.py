@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.console import echo, error_console
 from strider.cli.options import LATEST, QuietOption, StoreOption
+from strider.console import echo, error_console
 from strider.errors import ExitCode, StriderError
 from strider.text import printable
 
@@ -204,8 +204,8 @@ def _print_lines(lines: "Sequence[str]", console: "Console") -> None:
 
 
 def _is_complete(directory: "Path") -> bool:
-    from strider.cli.resume import is_complete
     from strider.launch.rundir import RunDirectory
+    from strider.running.resuming import is_complete
 
     return is_complete(RunDirectory(directory.name, directory))
 

@@ -10,13 +10,14 @@ from types import SimpleNamespace
 import pytest
 
 from builders import LONG, RunBuilder, sweep
-from strider.cli import against, main, turns
-from strider.cli.running import Prepared
+from strider.cli import main
 from strider.engine import Engine
 from strider.errors import ExitCode
 from strider.launch import machine
 from strider.launch.machine import Mount
 from strider.launch.rundir import RunDirectory
+from strider.running import against, turns
+from strider.running.prepared import Prepared
 from strider.suite import Plan
 
 SUITE = """\

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from strider.cli import capacity, main
-from strider.cli.capacity import SHARES, _alone
-from strider.cli.probing import measured
-from strider.cli.running import RunOptions
+from strider.cli import main
 from strider.engine import Engine
+from strider.running import capacity
+from strider.running.capacity import SHARES, _alone
+from strider.running.options import RunOptions
+from strider.running.prepared import Prepared
+from strider.running.probing import measured
 from strider.store import Run
 from strider.suite.document import Document, parse
+
+Prepare = Callable[[Document, RunOptions], Prepared]
 
 SUITE = """\
 [suite]
@@ -118,9 +123,11 @@ def test_lengths_and_repetitions_of_the_command_line_do_not_change_the_closed_lo
     Path(suite).write_text(SUITE.replace('deadline = "100ms"\nwear_out = false\n', ""), encoding="utf-8")
     settings: list[list[str]] = []
 
-    def noting(document: Document, options: RunOptions) -> tuple[Run, float]:
+    def noting(
+        document: Document, options: RunOptions, prepare: Callable[[Document, RunOptions], Prepared]
+    ) -> tuple[Run, float]:
         settings.append(options.settings)
-        return measured(document, options)
+        return measured(document, options, prepare)
 
     monkeypatch.setattr(capacity, "measured", noting)
     words = ["run", suite, "--target", str(tmp_path / "target"), "--ceilings", "none", "--quiet"]

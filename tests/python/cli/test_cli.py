@@ -16,11 +16,11 @@ import pytest
 import strider
 from strider.cli import app, main
 from strider.cli.reference import SMALLEST_SUITE
-from strider.cli.running import last_lines
 from strider.engine import Engine
 from strider.listio import processes_of
 from strider.listio.tool import SERVER
 from strider.processes import is_alive
+from strider.running.performing import last_lines
 from strider.statistics.grades import GRADES, REASONS, plain
 
 SUITE = """\

@@ -13,8 +13,9 @@ import pytest
 from builders import LONG, CaseSpec, RunBuilder, sweep
 from comparison_builders import in_turns
 from strider.cli import main
-from strider.cli.compare import FailOn, conclude, failures
 from strider.compare import compare
+from strider.running.conclusion import conclude, failures
+from strider.running.options import FailOn
 
 
 class Rated(RunBuilder):

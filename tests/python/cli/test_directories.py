@@ -11,12 +11,13 @@ from types import SimpleNamespace
 import pytest
 
 from builders import LONG, CaseSpec, RunBuilder, sweep
-from strider.cli import directories, main, turns
-from strider.cli.turns import Course, Side
+from strider.cli import main
 from strider.engine import Engine
 from strider.errors import ExitCode
 from strider.launch.rundir import RunDirectory
 from strider.quick import Place, look
+from strider.running import directories, turns
+from strider.running.turns import Course, Side
 from strider.units import MIB
 
 

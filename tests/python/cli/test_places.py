@@ -8,9 +8,10 @@ import pytest
 
 from strider.cli.ior import ior
 from strider.cli.plan import plan
-from strider.cli.running import RunOptions, prepare
 from strider.errors import StriderError
 from strider.launch.launchers import places_of
+from strider.running.options import RunOptions
+from strider.running.sizing import prepare
 from strider.suite.document import parse
 
 SUITE = """\

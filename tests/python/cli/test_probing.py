@@ -6,10 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 from quick_builders import place
-from strider.cli import main, probing
-from strider.cli.running import RunOptions
+from strider.cli import main
 from strider.engine import Engine
 from strider.errors import StriderError
+from strider.running import probing
+from strider.running.options import RunOptions
 
 
 @pytest.mark.parametrize(

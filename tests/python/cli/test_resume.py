@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from strider.cli import main
-from strider.cli.resume import require_missing
 from strider.engine import Engine
 from strider.errors import StriderError
 from strider.launch.earlier import Earlier
@@ -18,6 +17,7 @@ from strider.launch.resume import CLAIM, limit_of_resumption
 from strider.launch.rundir import RunDirectory
 from strider.listing.names import run_directories
 from strider.processes import boot_id, start_ticks
+from strider.running.resuming import require_missing
 from strider.store import load
 
 SUITE = """

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from strider.cli import main, probing
+from strider.cli import main
 from strider.engine import Engine
+from strider.running import probing
 from strider.suite.estimate import AssumedRates
 
 MIB = 1 << 20

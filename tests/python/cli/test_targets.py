@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from strider.cli import main, turns
-from strider.cli.running import perform
+from strider.cli import main
 from strider.engine import Engine
 from strider.errors import ExitCode
 from strider.launch import Outcome
+from strider.running import turns
+from strider.running.performing import perform
 
 SUITE = """\
 [suite]

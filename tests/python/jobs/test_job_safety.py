@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from strider.cli import main
-from strider.cli.in_job import _remove_unfinished
 from strider.cli.watch import sentence
 from strider.errors import StriderError
 from strider.jobs import (
@@ -33,6 +32,7 @@ from strider.jobs import submit as submit_order
 from strider.jobs.executors import COMMANDS
 from strider.jobs.record import CANCELLED, RECORD, folder_of
 from strider.processes import boot_id, identify, is_alive
+from strider.running.in_job import _remove_unfinished
 
 RUN = "2026-01-01-000000-small-abcd"
 ID = "0123456789ab"

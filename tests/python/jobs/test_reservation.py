@@ -15,14 +15,16 @@ from strider.cli import main
 from strider.cli.ior import ior
 from strider.cli.mdtest import mdtest
 from strider.cli.plan import plan
-from strider.cli.resume import places_again, resume
+from strider.cli.resume import resume
 from strider.cli.run import run
-from strider.cli.running import RunOptions, prepare
 from strider.cli.submit import submit
 from strider.engine import Engine
 from strider.errors import StriderError
 from strider.jobs import Reservation, parse_options, reserve
 from strider.launch.launchers import Places, places_of
+from strider.running.options import RunOptions
+from strider.running.resuming import places_again
+from strider.running.sizing import prepare
 from strider.suite import Changes
 from strider.suite.document import parse, read
 from strider.suite.load import build

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strider.cli.console import echo
+from strider.console import echo
 from strider.errors import ExitCode, StriderError
 from strider.text import shortened
 
 if TYPE_CHECKING:
-    from strider.cli.running import RunOptions
     from strider.jobs import Job
     from strider.launch.rundir import RunDirectory
+    from strider.running.options import RunOptions
 
 _PATIENCE_S = 120.0
 _POLL_S = 0.5
@@ -70,8 +70,8 @@ class _Limit:
 def _limit(job: "Job", file: Path, options: "RunOptions") -> _Limit:
     """Returns the smaller of the time of this part and what is left of the suite's own time limit."""
     from strider import engine as engines
-    from strider.cli.running import changes_of
     from strider.launch.earlier import read_earlier
+    from strider.running.prepared import changes_of
     from strider.suite import load
 
     usable_s = job.record.options.usable_s
@@ -86,10 +86,10 @@ def _limit(job: "Job", file: Path, options: "RunOptions") -> _Limit:
 
 
 def _begin_or_resume(job: "Job", file: Path, options: "RunOptions", limit: _Limit) -> None:
-    from strider.cli.resume import resume_directory
-    from strider.cli.running import run_suite
     from strider.jobs import ended_earlier, has_ended_last, note_process
     from strider.launch.rundir import RunDirectory
+    from strider.running.conducting import run_suite
+    from strider.running.resuming import resume_directory
 
     if not ended_earlier(job):
         raise StriderError(f"another part of job {job.id} runs: wait for its end", ExitCode.CANNOT_RUN)
@@ -158,9 +158,9 @@ def _wait_for_earlier(directory: "RunDirectory") -> None:
 
 def _withdraw_rest(job: "Job", limit: _Limit) -> None:
     """Takes further parts from the queue if nothing is missing; else they find that themselves, and end."""
-    from strider.cli.resume import has_ended, is_complete
     from strider.jobs import cancel_rest, read
     from strider.launch.rundir import RunDirectory
+    from strider.running.resuming import has_ended, is_complete
 
     # The submission may have added numbers since this part began.
     job = read(job.folder)

@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import NoReturn
 
-from strider.cli.running import Prepared, RunOptions, conduct
 from strider.errors import StriderError
+from strider.running.conducting import conduct
+from strider.running.options import RunOptions
+from strider.running.prepared import Prepared
 
 
 def _refuse_what_needs_ranks(options: RunOptions) -> None:
@@ -36,10 +38,10 @@ def simulate_suite(file: Path, options: RunOptions, ranks: int) -> NoReturn:
         StriderError: The suite is invalid, or the run cannot be started.
     """
     from strider import engine as engines
-    from strider.cli.sizing import without_probe
     from strider.launch import Bounds, watching, with_simulated_ranks
     from strider.launch.launchers import choose
     from strider.listing.names import store_of
+    from strider.running.sizing import without_probe
     from strider.suite import Changes
     from strider.suite.document import read
     from strider.suite.load import build

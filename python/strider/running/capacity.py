@@ -3,9 +3,10 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from strider.cli.probing import measured
-from strider.cli.running import RunOptions, prepare
 from strider.errors import ExitCode, StriderError
+from strider.running.options import RunOptions
+from strider.running.probing import measured
+from strider.running.sizing import prepare
 from strider.suite.document import parse
 from strider.suite.mistakes import Mistakes, Place
 from strider.text import shortened
@@ -132,7 +133,7 @@ def _closed_loop(document: "Document", index: int, options: RunOptions) -> list[
     from strider.statistics import summarize
 
     kept = [text for text in options.settings if _key_of(text) not in _REPLACED]
-    run, _ = measured(_alone(document, index), replace(options, settings=kept))
+    run, _ = measured(_alone(document, index), replace(options, settings=kept), prepare)
     rates = [summary.iops for summary in summarize(run) if summary.iops]
     if not rates:
         why = run.errors[0].message if run.errors else "no request was completed"

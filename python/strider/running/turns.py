@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strider.cli.console import error_console
-from strider.cli.running import Prepared, RunOptions, display_of, perform
+from strider.console import error_console
 from strider.errors import ExitCode
+from strider.running.options import RunOptions
+from strider.running.performing import display_of, perform
+from strider.running.prepared import Prepared
 from strider.units import format_seconds
 
 if TYPE_CHECKING:
@@ -144,7 +146,7 @@ def show_runs(sides: Sequence[Side], ended: Ended) -> None:
 def _show_run(directory: Path) -> None:
     """Prints the results of a run, if it has any."""
     from strider import store as stored
-    from strider.cli.console import output
+    from strider.console import output
     from strider.report import show
     from strider.report.results.results import Results
 

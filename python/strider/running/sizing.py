@@ -1,34 +1,21 @@
 """Sizes that a suite leaves open: probes the target, and chooses them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strider.cli.running import RunOptions
+from strider.running.options import RunOptions
+from strider.running.prepared import Prepared, Sized, prepare_as_written
 
 if TYPE_CHECKING:
-    from strider.engine import Engine
+    from strider.engine import Engine, Json
     from strider.store import Run
-    from strider.suite import CheckedPlan, Suite
+    from strider.suite import Suite
+    from strider.suite.document import Document
     from strider.suite.estimate import AssumedRates
     from strider.suite.sizes import Sizes
-
-
-@dataclass(frozen=True)
-class Sized:
-    """A suite with all its sizes.
-
-    Attributes:
-        checked: The checked suite.
-        sizes: The sizes that Strider chose.
-        sentences: A line for each of them.
-    """
-
-    checked: "CheckedPlan"
-    sizes: "Sizes"
-    sentences: Sequence[str]
 
 
 def with_chosen_sizes(
@@ -69,6 +56,34 @@ def with_chosen_sizes(
     return Sized(checked, own, list(chosen.sentences(suite, own)))
 
 
+def prepare(
+    document: "Document",
+    options: RunOptions,
+    sizes: "Sizes | None" = None,
+    earlier: "Run | None" = None,
+    adjust: "Callable[[Suite], Suite] | None" = None,
+    manifests: "Mapping[int, dict[str, Json]] | None" = None,
+) -> Prepared:
+    """Checks a suite and the options of its run; probes the target if a size is `auto`.
+
+    Args:
+        document: The suite.
+        options: Options of the run.
+        sizes: Sizes chosen before for this suite; others are chosen here.
+        earlier: A run of the suite whose sizes are taken.
+        adjust: Changes the plan before it is checked.
+        manifests: Manifests of cases with files that stay under a user's names, by the case's number.
+
+    Raises:
+        StriderError: One of them is invalid.
+    """
+
+    def size(suite: "Suite", engine: "Engine", is_one_node: bool) -> Sized:
+        return with_chosen_sizes(suite, engine, options, is_one_node, sizes, earlier)
+
+    return prepare_as_written(document, options, adjust, manifests, size)
+
+
 def without_probe(suite: "Suite", engine: "Engine") -> Sized:
     """Checks a suite without access to the target: sizes of `auto` stay open.
 
@@ -84,9 +99,9 @@ def without_probe(suite: "Suite", engine: "Engine") -> Sized:
 
 def _chosen(suite: "Suite", engine: "Engine", options: RunOptions, is_one_node: bool) -> "Sizes":
     """Returns the sizes that are open; the target is probed once for each number of clients with `auto`."""
-    from strider.cli.probing import rates_for
     from strider.launch import check_target
     from strider.launch.job_limits import memory
+    from strider.running.probing import rates_for
     from strider.suite.sizes import Node, choose
 
     @cache

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from strider.cli.console import echo, error_console
-from strider.cli.probing import probe
-from strider.cli.quick import budget_seconds
-from strider.cli.running import RunOptions, prepare
-from strider.cli.turns import (
+from strider.console import echo, error_console
+from strider.errors import ExitCode, StriderError
+from strider.running.options import RunOptions
+from strider.running.probing import budget_seconds, probe
+from strider.running.sizing import prepare
+from strider.running.turns import (
     MINIMUM_ROUNDS,
     Course,
     Ended,
@@ -25,16 +26,15 @@ from strider.cli.turns import (
     show_runs,
     tell,
 )
-from strider.errors import ExitCode, StriderError
 from strider.units import format_bytes, format_bytes_rounded, format_seconds
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from strider.cli.compare import FailOn
     from strider.compare.directories import Directories, Directory
     from strider.launch import Outcome
     from strider.quick import Place, Probe
+    from strider.running.options import FailOn
 
 LEAST_BUDGET_S = 20.0
 #: Reading the runs and comparing them.
@@ -198,8 +198,8 @@ def _conclude(
     found: "Directories", ended: Ended, options: RunOptions, wishes: Wishes, took_s: float
 ) -> NoReturn:
     """Prints the comparison, and exits with code 1 if it meets a condition of --fail-on."""
-    from strider.cli.compare import fail_if_met
     from strider.compare.directories import lines, sentence
+    from strider.running.conclusion import fail_if_met
 
     if options.json:
         from strider.compare.document import as_document

@@ -1,15 +1,18 @@
 """What `strider quick` finds out before it measures: short runs in a store that is removed."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from strider.cli.console import error_console
-from strider.cli.running import RunOptions, perform, prepare
+from strider.console import error_console
 from strider.errors import ExitCode, StriderError
+from strider.running.options import RunOptions
+from strider.running.performing import perform
+from strider.running.prepared import Prepared, prepare_as_written
 from strider.units import format_bytes
 
 if TYPE_CHECKING:
@@ -121,7 +124,7 @@ def can_queue(place: "Place", options: RunOptions) -> bool:
     if place.interface == POSIX:
         return True
     try:
-        prepare(probe_document(place, depth=2), options)
+        prepare_as_written(probe_document(place, depth=2), options)
     except StriderError:
         return False
     return True
@@ -141,12 +144,25 @@ def reach(place: "Place", options: RunOptions) -> "Place":
     return place if found.samples else replace(place, native="")
 
 
-def measured(document: "Document", options: RunOptions) -> "tuple[Run, float]":
-    """A run without output, and the time that it took."""
+def measured(
+    document: "Document",
+    options: RunOptions,
+    prepare: "Callable[[Document, RunOptions], Prepared]" = prepare_as_written,
+) -> "tuple[Run, float]":
+    """Returns a run without output, and the time that it took.
+
+    Args:
+        document: The suite.
+        options: Options of the run.
+        prepare: Prepares the suite; by default, one without open sizes.
+
+    Raises:
+        StriderError: The run cannot be started.
+    """
     from strider import store as runs
-    from strider.cli.running import display_of
     from strider.launch import interruptions
     from strider.launch.temporary import temporary_folder
+    from strider.running.performing import display_of
 
     began = time.monotonic()
     with temporary_folder() as folder:
@@ -161,3 +177,20 @@ def measured(document: "Document", options: RunOptions) -> "tuple[Run, float]":
         if outcome.status == "interrupted":
             raise typer.Exit(int(outcome.exit_code))
         return runs.load(outcome.directory.path), wall_s
+
+
+def budget_seconds(budget: str, least_s: float) -> float:
+    """Returns the time of `--budget`.
+
+    Raises:
+        StriderError: It is no time, or too short.
+    """
+    from strider.units import parse_seconds
+
+    try:
+        seconds = parse_seconds(budget)
+    except ValueError as error:
+        raise StriderError(f"--budget: {error}") from None
+    if seconds < least_s:
+        raise StriderError(f"--budget {budget}: must be at least {least_s:.0f} s, for example 60s")
+    return seconds

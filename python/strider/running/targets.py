@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from strider.cli.console import error_console
-from strider.cli.running import Prepared, RunOptions, in_child, prepare, present, tell_sizes
-from strider.cli.turns import MINIMUM_ROUNDS, Course, Ended, Side, run_in_turns, tell
+from strider.console import error_console
 from strider.errors import ExitCode, StriderError
+from strider.running.options import RunOptions
+from strider.running.performing import tell_sizes
+from strider.running.prepared import Prepared
+from strider.running.presenting import in_child, present
+from strider.running.sizing import prepare
+from strider.running.turns import MINIMUM_ROUNDS, Course, Ended, Side, run_in_turns, tell
 
 if TYPE_CHECKING:
     from rich.console import Console

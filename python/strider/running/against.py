@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from strider.cli.compare import FailOn, conclude, conditions, show_comparison
-from strider.cli.console import error_console
-from strider.cli.running import Prepared, RunOptions, in_child, prepare, present, tell_sizes
-from strider.cli.turns import (
+from strider.console import error_console
+from strider.errors import ExitCode, StriderError
+from strider.report.words.wording import plural
+from strider.running.conclusion import conclude, conditions, show_comparison
+from strider.running.options import FailOn, RunOptions
+from strider.running.performing import tell_sizes
+from strider.running.prepared import Prepared
+from strider.running.presenting import in_child, present
+from strider.running.sizing import prepare
+from strider.running.turns import (
     MINIMUM_ROUNDS,
     Course,
     Ended,
@@ -24,8 +30,6 @@ from strider.cli.turns import (
     show_runs,
     tell,
 )
-from strider.errors import ExitCode, StriderError
-from strider.report.words.wording import plural
 from strider.units import format_seconds
 
 if TYPE_CHECKING:

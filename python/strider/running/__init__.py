@@ -1,0 +1,1 @@
+"""Runs on behalf of the verbs: preparation, probes, sizes, arrival rates, rounds, presentation of results."""
