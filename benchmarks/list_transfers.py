@@ -33,7 +33,7 @@ Times = dict[str, list[float]]
 
 
 def measure(
-    folder: Path, place: Path, transport: str, rounds: str, store: str, offset: str, buffer: str
+    folder: Path, place: Path, transport: str, *, rounds: str, store: str, offset: str, buffer: str
 ) -> list[Json]:
     """Runs a server and the client; what the client printed."""
     with list_server(folder, place, transport, "--store", store, "--buffer-bytes", buffer) as (volume, _):
@@ -107,7 +107,9 @@ def main(
     """Measures and prints."""
     folder = build("strider-list-transfers", "strider-listio-server")
     with tempfile.TemporaryDirectory() as place:
-        times = sort_out(measure(folder, Path(place), transport, rounds, store, offset, buffer))
+        times = sort_out(
+            measure(folder, Path(place), transport, rounds=rounds, store=store, offset=offset, buffer=buffer)
+        )
     for direction in ("write", "read"):
         print_direction(
             direction,

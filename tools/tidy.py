@@ -19,6 +19,8 @@ FILE_LINES_WANTED, FILE_LINES_LIMIT = 400, 600
 GENERATED = "Do not edit."
 """End of the first line of a generated source."""
 FUNCTION_LINES_WANTED, FUNCTION_LINES_LIMIT = 50, 70
+POSITIONS = 6
+"""Most parameters by position of a function in Python; those of tests are fixtures, by name."""
 
 MAY_INCLUDE: dict[str, set[str]] = {
     "foundation": set(),
@@ -259,6 +261,17 @@ def functions(path: str, text: str) -> list[tuple[str, int, int]]:
     return [(function.name, function.start_line, function.end_line) for function in analysed.function_list]
 
 
+def check_positions(path: str, text: str) -> Iterator[Finding]:
+    """Functions with many parameters take them by name."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            names = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+            count = len(names) - (names[:1] in (["self"], ["cls"]))
+            if count > POSITIONS:
+                what = f"{node.name} has {count} parameters by position, more than {POSITIONS}"
+                yield Finding(path, node.lineno, f"{what}: make some keyword-only")
+
+
 def check_words(path: str, text: str) -> Iterator[Finding]:
     """Nothing unfinished, nothing of one machine."""
     for number, line in enumerate(text.splitlines(), start=1):
@@ -355,6 +368,8 @@ def check_file(path: str, text: str) -> Iterator[Finding]:
         yield from check_includes(path, text)
     if path.startswith(PYTHON) and path.endswith(".py"):
         yield from check_imports(path, text)
+    if path.endswith(".py") and not path.startswith("tests/"):
+        yield from check_positions(path, text)
 
 
 BINARY = "tests/listio/fuzz/corpus/"

@@ -336,7 +336,7 @@ def verdicts(trials: int, rng: Random, progress: Progress, largest: int = 100) -
         for n in contest.counts:
             counts = [few if rows > 10 else trials for rows in sizes]
             none = [
-                contested(contest, n, rows, 0.0, count, rng, progress)
+                contested(contest, n, rows, 0.0, rng, trials=count, progress=progress)
                 for rows, count in zip(sizes, counts, strict=True)
             ]
             false.rows.append([contest.name, str(n), *(one.tables.percent for one in none)])
@@ -346,7 +346,10 @@ def verdicts(trials: int, rng: Random, progress: Progress, largest: int = 100) -
                 for rows, one in zip(sizes, none, strict=True)
                 if contest.is_promised and one.tables.is_above(0.05)
             )
-            planted = [contested(contest, n, 10, effect, few, rng, progress) for effect in (0.02, 0.05, 0.1)]
+            planted = [
+                contested(contest, n, 10, effect, rng, trials=few, progress=progress)
+                for effect in (0.02, 0.05, 0.1)
+            ]
             power.rows.append(
                 [
                     contest.name,
@@ -375,7 +378,7 @@ _TEMPLATES: dict[tuple[str, int, int], Run] = {}
 
 
 def contested(
-    contest: Contest, n: int, rows: int, effect: float, trials: int, rng: Random, progress: Progress
+    contest: Contest, n: int, rows: int, effect: float, rng: Random, *, trials: int, progress: Progress
 ) -> Outcome:
     """Compares two sides so often, of which B is slower by a share of its rate."""
     counts: Counter[str] = Counter()
@@ -409,15 +412,15 @@ def compared(contest: Contest, n: int, rows: int, effect: float | Logs, rng: Ran
     of_runs = contest.of_runs or run_effect(0.0)
     if contest.kind == "turns":
         pairs = [
-            [_single(contest, 3, rows, side * effect, of_runs, rng, 2 * k + side) for side in (0, 1)]
+            [_single(contest, 3, rows, side * effect, of_runs, rng, minute=2 * k + side) for side in (0, 1)]
             for k in range(n)
         ]
         return compare([base for base, _ in pairs], [other for _, other in pairs], [contest.metric])
-    base, other = (_single(contest, n, rows, s * effect, of_runs, rng, 20 + s) for s in (0, 1))
+    base, other = (_single(contest, n, rows, s * effect, of_runs, rng, minute=20 + s) for s in (0, 1))
     if contest.kind == "history":
         from strider.compare.history import History
 
-        past = [_single(contest, n, rows, 0.0, of_runs, rng, k) for k in range(10)]
+        past = [_single(contest, n, rows, 0.0, of_runs, rng, minute=k) for k in range(10)]
         return compare([base], [other], [contest.metric], history=History(past, past))
     return compare([base], [other], [contest.metric])
 
@@ -447,7 +450,7 @@ def _within(contest: Contest, n: int, rows: int, effect: float | Logs, rng: Rand
 
 
 def _single(
-    contest: Contest, n: int, rows: int, effect: float | Logs, of_runs: Noise, rng: Random, minute: int
+    contest: Contest, n: int, rows: int, effect: float | Logs, of_runs: Noise, rng: Random, *, minute: int
 ) -> Run:
     logs = contest.own.draw(rng, (rows, n)) + of_runs.draw(rng, (rows, n)) + effect
     run = _with(_template("single", n, rows), logs, contest.metric)

@@ -99,7 +99,7 @@ def _card(folder: Path) -> Run:
     run = load(RunBuilder(cases, repetitions=5, suite="quick").write(folder))
     machine, budget = Machine(cores=2, memory=24 * 10**9), Budget(asked_s=60, took_s=59.0)
     missing = [NotMeasured(id="pieces", why="no time")]
-    write_card(make_card(run, summarize(run), place(), machine, budget, missing), run.directory)
+    write_card(make_card(run, summarize(run), place(), machine, budget, missing=missing), run.directory)
     return run
 
 

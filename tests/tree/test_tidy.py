@@ -24,6 +24,11 @@ def test_the_tree_keeps_its_rules() -> None:
     [
         ("python/strider/long.py", "x = 1\n" * 601, "the file has 601 lines, more than 600"),
         ("python/strider/long.py", "def f() -> None:\n" + "    x = 1\n" * 70, "f has 71 lines, more than 70"),
+        (
+            "python/strider/x.py",
+            "class X:\n    def f(self, a, b, c, d, e, f, g=0, *, h=1): pass\n",
+            "f has 7 parameters by position, more than 6: make some keyword-only",
+        ),
         ("foundation/long.cpp", "int f() {\n" + "  g();\n" * 69 + "}\n", "f has 71 lines, more than 70"),
         (
             "listio/layout/x.cpp",
@@ -85,6 +90,8 @@ def test_a_breach_is_found(path: str, text: str, message: str) -> None:
         ("python/strider/x.py", "x = 1\n" * 600),
         ("python/strider/x.py", '"""Written by a tool. Do not edit.\n"""\n' + "x = 1\n" * 600),
         ("python/strider/x.py", "def f() -> None:\n" + "    x = 1\n" * 69),
+        ("python/strider/x.py", "def f(a, b, c, d, e, f, *, g, h): pass\n"),
+        ("tests/x.py", "def f(a, b, c, d, e, f, g): pass\n"),
         ("engine/interfaces/mpiio.cpp", "#include <mpi.h>\n"),
         ("engine/runner/x.cpp", '#include <mpi.h>\n#include "plan/plan.hpp"\n'),
         ("engine/ranks/x.cpp", '#include <mpi.h>\n#include "foundation/clock.hpp"\n'),

@@ -85,6 +85,7 @@ def make_card(
     place: PlaceFacts,
     machine: Machine,
     budget: Budget,
+    *,
     missing: Sequence[NotMeasured] = (),
     earlier: Sequence[Card] = (),
 ) -> Card:

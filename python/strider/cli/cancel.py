@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import StoreOption
 from strider.console import echo
 from strider.errors import StriderError
+from strider.running.options import StoreOption
 from strider.text import printable
 
 if TYPE_CHECKING:

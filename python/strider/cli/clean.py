@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import JsonOption, QuietOption
 from strider.console import echo, error_console
 from strider.errors import ExitCode
+from strider.running.options import JsonOption, QuietOption
 
 if TYPE_CHECKING:
     from strider.engine import Json

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import JsonOption, LauncherOption, QuietOption, StoreOption
+from strider.cli.grouped import grouped
 from strider.console import echo
 from strider.errors import StriderError
 from strider.running.conclusion import conclude, conditions
-from strider.running.options import FailOn
+from strider.running.options import FailOn, LauncherOption, OutputOptions, RunOptions, VerdictOptions
 
 if TYPE_CHECKING:
     from strider.compare import Comparison
@@ -43,24 +43,6 @@ MetricOption = Annotated[
         help="rate (default), first-done, latency-mean, -p50, -p90, -p99 or -max. May be repeated.",
     ),
 ]
-ThresholdOption = Annotated[
-    str,
-    typer.Option(
-        "--threshold", metavar="SHARE", help="Ignore differences smaller than this, for example 5%."
-    ),
-]
-FailOnOption = Annotated[
-    list[FailOn] | None,
-    typer.Option(
-        "--fail-on",
-        help="Exit with code 1 if an operation is slower, different (slower or faster), unproven "
-        "(may be slower by the threshold or more), or incomparable. May be repeated.",
-    ),
-]
-PageOption = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", metavar="FILE", help="Also write an HTML page with charts."),
-]
 BudgetOption = Annotated[
     str | None,
     typer.Option(
@@ -75,18 +57,16 @@ _BUDGET = "4min"
 _OF_RUNS = ("run.json", "plan.json", "events.jsonl")
 
 
+@grouped
 def compare(
+    *,
     runs: RunsArgument,
     by: ByOption = None,
     metric: MetricOption = None,
-    threshold: ThresholdOption = "0%",
-    fail_on: FailOnOption = None,
-    output: PageOption = None,
+    verdicts: VerdictOptions,
     budget: BudgetOption = None,
     launcher: LauncherOption = "mpiexec",
-    store: StoreOption = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    output: OutputOptions,
 ) -> None:
     """Compare two directories, two runs, or the values of a key within one run.
 
@@ -99,22 +79,21 @@ def compare(
     Exit code 0; with --fail-on, 1 if the condition is met or nothing can be compared, 2 if there is no
     verdict.
     """
-    share, wanted = conditions(threshold, fail_on)
-    if _are_directories(runs, store):
+    share, wanted = conditions(verdicts.threshold, verdicts.fail_on)
+    if _are_directories(runs, output.store):
         for name, given in (("--by", by), ("--metric", metric)):
             if given:
                 raise StriderError(f"{name} compares runs: name runs, or leave it out")
         from strider.running.directories import Wishes, compare_measured
-        from strider.running.options import RunOptions
 
-        options = RunOptions(launcher=launcher, store=store, quiet=quiet, json=json, ceilings="none")
-        compare_measured(runs, options, Wishes(budget or _BUDGET, share, wanted, output))
+        options = RunOptions.of(output, launcher=launcher, ceilings="none")
+        compare_measured(runs, options, Wishes(budget or _BUDGET, share, wanted, verdicts.page))
     if budget:
         raise StriderError("--budget is the time to measure two directories, and runs are measured already")
-    found = _compare(runs, by, metric or ["rate"], share, store)
+    found = _compare(runs, by, metric or ["rate"], share, output.store)
     if FailOn.UNPROVEN in wanted:
         _print_chances(found)
-    conclude(found, wanted, json=json, page=output)
+    conclude(found, wanted, json=output.json, page=verdicts.page)
 
 
 def _are_directories(names: list[str], store: Path | None) -> bool:

@@ -1,23 +1,16 @@
 """`strider data`: files that outlive a run, with a record of what they hold."""
 
 import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import (
-    ConfineOption,
-    JsonOption,
-    LauncherOption,
-    QuietOption,
-    StoreOption,
-    WithinOption,
-)
+from strider.cli.grouped import Without, grouped
 from strider.console import echo, error_console
 from strider.errors import ExitCode, StriderError
+from strider.running.options import AccessOptions, JsonOption, LauncherOption, OutputOptions, RunOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +19,6 @@ if TYPE_CHECKING:
     from strider.datasets.verification import Findings
     from strider.engine import Json
     from strider.launch import Outcome
-    from strider.running.options import RunOptions
     from strider.suite import Suite
 
 NameArgument = Annotated[
@@ -44,6 +36,7 @@ InterfaceOption = Annotated[
     str | None,
     typer.Option("--interface", metavar="NAME", help="Interface (default: posix, or that of the format)."),
 ]
+_Access = Annotated[AccessOptions, Without("remount_command")]
 _HERE = Path()
 _GIVEN = {
     "dataset": "the argument NAME",
@@ -64,7 +57,9 @@ data = typer.Typer(
 
 
 @data.command("make")
+@grouped
 def make(
+    *,
     name: NameArgument,
     target: TargetOption = _HERE,
     pattern: Annotated[
@@ -85,10 +80,8 @@ def make(
     clients: RanksOption = 1,
     interface: InterfaceOption = None,
     launcher: LauncherOption = "mpiexec",
-    confine: ConfineOption = "auto",
-    within: WithinOption = None,
-    store: StoreOption = None,
-    quiet: QuietOption = False,
+    access: _Access,
+    output: Annotated[OutputOptions, Without("json")],
 ) -> None:
     """Make a data set: write its files, and the marker that says what they hold.
 
@@ -109,12 +102,8 @@ def make(
         "repetitions = 1",
     ]
     place = target.expanduser().absolute()
-    options = replace(
-        _options(place, launcher, store, quiet),
-        settings=[_setting(text) for text in settings or []],
-        confine=confine,
-        within=within or [],
-    )
+    own = [_setting(text) for text in settings or []]
+    options = _options(place, launcher, access, output, own)
     outcome = _perform("\n".join(lines) + "\n", options)
     made = find(place, name)
     if made is not None:
@@ -144,18 +133,17 @@ def list_(
 
 
 @data.command("verify")
+@grouped
 def verify(
+    *,
     name: NameArgument,
     target: TargetOption = _HERE,
     clients: RanksOption = 1,
     interface: InterfaceOption = None,
     launcher: LauncherOption = "mpiexec",
-    confine: ConfineOption = "auto",
-    within: WithinOption = None,
+    access: _Access,
     order: Annotated[str | None, typer.Option("--order", hidden=True)] = None,
-    store: StoreOption = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    output: OutputOptions,
 ) -> None:
     """Verify a data set: read every byte of its files, and compare names, sizes and data.
 
@@ -167,11 +155,11 @@ def verify(
 
     place = target.expanduser().absolute()
     findings = examine(place, name)
-    options = replace(_options(place, launcher, store, quiet), confine=confine, within=within or [])
+    options = _options(place, launcher, access, output)
     marker = findings.marker
     read = interface or marker.file_format or "posix"
     outcome = _read(findings, options, _checked(read), clients) if findings.is_readable else None
-    _report(findings, outcome, json)
+    _report(findings, outcome, output.json)
 
 
 @data.command("remove")
@@ -200,15 +188,23 @@ def remove(
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
 
 
-def _options(place: Path, launcher: str, store: Path | None, quiet: bool) -> "RunOptions":
+def _options(
+    place: Path,
+    launcher: str,
+    access: AccessOptions,
+    output: OutputOptions,
+    settings: list[str] | None = None,
+) -> RunOptions:
     """Returns the options of a run whose files count, and not its rates."""
     from strider.running.options import RunOptions
 
-    return RunOptions(
+    return RunOptions.of(
+        access,
+        output,
+        settings=settings or [],
         target=str(place),
         launcher=launcher,
-        store=store,
-        quiet=quiet,
+        json=False,
         counters="none",
         timeline="none",
         ceilings="none",

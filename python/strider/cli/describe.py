@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from strider.cli.options import JsonOption
 from strider.errors import StriderError
+from strider.running.options import JsonOption
 
 if TYPE_CHECKING:
     from strider.engine import Description, Json

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import JsonOption
 from strider.errors import ExitCode
+from strider.running.options import JsonOption
 
 if TYPE_CHECKING:
     from strider.doctor import Diagnosis

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from strider.cli.options import LATEST, RunArgument, StoreOption
+from strider.cli.options import LATEST, RunArgument
 from strider.errors import StriderError
+from strider.running.options import StoreOption
 
 if TYPE_CHECKING:
     from strider.store import Table

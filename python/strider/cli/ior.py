@@ -4,24 +4,14 @@ from typing import Annotated
 
 import typer
 
-from strider.cli.options import (
-    BindOption,
-    HostfileOption,
-    HostsOption,
-    JsonOption,
-    LauncherOption,
-    NodesOption,
-    PerNodeOption,
-    QuietOption,
-    StoreOption,
-    TasksOption,
-    TasksPerNodeOption,
-    WriteSuiteOption,
-)
-from strider.running.options import RunOptions
+from strider.cli.grouped import grouped
+from strider.cli.options import TasksOption, TasksPerNodeOption, WriteSuiteOption
+from strider.running.options import OutputOptions, RankOptions, RunOptions
 
 
+@grouped
 def ior(
+    *,
     arguments: Annotated[
         list[str] | None,
         typer.Argument(metavar="-- ARGUMENTS…", help="IOR options, after --; -f FILE reads a script."),
@@ -29,15 +19,8 @@ def ior(
     tasks: TasksOption = None,
     tasks_per_node: TasksPerNodeOption = None,
     suite: WriteSuiteOption = None,
-    launcher: LauncherOption = "mpiexec",
-    hosts: HostsOption = None,
-    hostfile: HostfileOption = None,
-    nodes: NodesOption = None,
-    per_node: PerNodeOption = None,
-    bind: BindOption = None,
-    store: StoreOption = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    ranks: RankOptions,
+    output: OutputOptions,
 ) -> None:
     """Run an IOR command line or script.
 
@@ -47,14 +30,9 @@ def ior(
     """
     from strider.cli import importing
     from strider.importers.ior import read_command
-    from strider.launch.launchers import places_of
 
-    places = places_of(hosts, hostfile, nodes, per_node, bind)
-    imported = read_command(
-        arguments or [], importing.surroundings(tasks, tasks_per_node, places, keeps_files=suite is None)
-    )
+    around = importing.surroundings(tasks, tasks_per_node, ranks.places(), keeps_files=suite is None)
+    imported = read_command(arguments or [], around)
     # IOR's columns come from the rows of all tasks, also of more than 64.
-    options = RunOptions(
-        launcher=launcher, store=store, quiet=quiet, json=json, places=places, timeline="rank"
-    )
+    options = RunOptions.of(ranks, output, timeline="rank")
     importing.run_or_write(imported, suite, options)

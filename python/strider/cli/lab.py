@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from strider import signals
-from strider.cli.options import JsonOption, QuietOption
 from strider.console import echo
 from strider.errors import ExitCode, StriderError
+from strider.running.options import JsonOption, QuietOption
 
 if TYPE_CHECKING:
     from strider.lab import Record, System

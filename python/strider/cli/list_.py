@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from strider.cli import plain_table
-from strider.cli.options import JsonOption, StoreOption
 from strider.console import echo, has_colours, width
 from strider.listing.summary import SEARCHED
+from strider.running.options import JsonOption, StoreOption
 from strider.text import printable
 
 if TYPE_CHECKING:

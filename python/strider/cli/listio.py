@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from strider.cli.options import JsonOption
 from strider.console import echo
 from strider.errors import ExitCode, StriderError
+from strider.running.options import JsonOption
 
 if TYPE_CHECKING:
     from strider.listio import Volume
@@ -112,6 +112,7 @@ listio = typer.Typer(
 
 @listio.command()
 def serve(
+    *,
     directory: DirectoryArgument,
     servers: ServersOption = None,
     strip: StripOption = None,
@@ -167,8 +168,7 @@ def serve(
         _print_json({"directory": str(directory), **volume.model_dump(exclude={"format", "secret"})})
         return
     how = f"{volume.transport}, strips of {volume.strip_bytes} bytes, checksums {volume.checksums}"
-    if volume.copies > 1:
-        how += f", {volume.copies} copies"
+    how += f", {volume.copies} copies" if volume.copies > 1 else ""
     if volume.server_bytes_per_s:
         how += f", each server limited to {format_bytes_rounded(volume.server_bytes_per_s)}/s"
     where = f" on {len(named)} host{'s' if len(named) > 1 else ''}" if named else ""

@@ -4,24 +4,14 @@ from typing import Annotated
 
 import typer
 
-from strider.cli.options import (
-    BindOption,
-    HostfileOption,
-    HostsOption,
-    JsonOption,
-    LauncherOption,
-    NodesOption,
-    PerNodeOption,
-    QuietOption,
-    StoreOption,
-    TasksOption,
-    TasksPerNodeOption,
-    WriteSuiteOption,
-)
-from strider.running.options import RunOptions
+from strider.cli.grouped import grouped
+from strider.cli.options import TasksOption, TasksPerNodeOption, WriteSuiteOption
+from strider.running.options import OutputOptions, RankOptions, RunOptions
 
 
+@grouped
 def mdtest(
+    *,
     arguments: Annotated[
         list[str] | None,
         typer.Argument(metavar="-- ARGUMENTS…", help="mdtest options, after --."),
@@ -29,15 +19,8 @@ def mdtest(
     tasks: TasksOption = None,
     tasks_per_node: TasksPerNodeOption = None,
     suite: WriteSuiteOption = None,
-    launcher: LauncherOption = "mpiexec",
-    hosts: HostsOption = None,
-    hostfile: HostfileOption = None,
-    nodes: NodesOption = None,
-    per_node: PerNodeOption = None,
-    bind: BindOption = None,
-    store: StoreOption = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    ranks: RankOptions,
+    output: OutputOptions,
 ) -> None:
     """Run an mdtest command line.
 
@@ -47,9 +30,7 @@ def mdtest(
     """
     from strider.cli import importing
     from strider.importers.mdtest import read_command
-    from strider.launch.launchers import places_of
 
-    places = places_of(hosts, hostfile, nodes, per_node, bind)
-    imported = read_command(arguments or [], importing.surroundings(tasks, tasks_per_node, places))
-    options = RunOptions(launcher=launcher, store=store, quiet=quiet, json=json, places=places)
+    imported = read_command(arguments or [], importing.surroundings(tasks, tasks_per_node, ranks.places()))
+    options = RunOptions.of(ranks, output)
     importing.run_or_write(imported, suite, options)

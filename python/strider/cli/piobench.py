@@ -5,30 +5,20 @@ from typing import Annotated
 
 import typer
 
-from strider.cli.options import (
-    ClientsOption,
-    JsonOption,
-    LauncherOption,
-    QuietOption,
-    SetOption,
-    StoreOption,
-    TargetOption,
-)
+from strider.cli.grouped import grouped
 from strider.errors import StriderError
-from strider.running.options import RunOptions
+from strider.running.options import LauncherOption, OutputOptions, RunOptions, SuiteOptions
 
 
+@grouped
 def piobench(
+    *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="PIObench configuration file.")] = Path(
         "pio-bench.conf"
     ),
-    target: TargetOption = None,
-    clients: ClientsOption = None,
-    settings: SetOption = None,
+    changes: SuiteOptions,
     launcher: LauncherOption = "mpiexec",
-    store: StoreOption = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    output: OutputOptions,
 ) -> None:
     """Run a PIObench configuration (pio-bench.conf).
 
@@ -39,8 +29,8 @@ def piobench(
     from strider.importers import piobench as importer
     from strider.text_file import read_text
 
-    imported = importer.read(read_text(file), str(file), _numbers(clients or "1"))
-    run_imported(imported, RunOptions(settings or [], target, None, launcher, store, quiet, json))
+    imported = importer.read(read_text(file), str(file), _numbers(changes.clients or "1"))
+    run_imported(imported, RunOptions.of(changes, output, clients=None, launcher=launcher))
 
 
 def _numbers(clients: str) -> list[int]:

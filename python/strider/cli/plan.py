@@ -6,20 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import (
-    BindOption,
-    ClientsOption,
-    HostfileOption,
-    HostsOption,
-    JsonOption,
-    LauncherOption,
-    NodesOption,
-    PerNodeOption,
-    SetOption,
-    SuiteArgument,
-    TargetOption,
-)
+from strider.cli.grouped import grouped
+from strider.cli.options import SuiteArgument
 from strider.errors import StriderError
+from strider.running.options import JsonOption, RankOptions, RunOptions, SuiteOptions
 from strider.text import printable
 
 if TYPE_CHECKING:
@@ -76,17 +66,12 @@ SeatsOption = Annotated[
 ]
 
 
+@grouped
 def plan(
+    *,
     suite: SuiteArgument,
-    target: TargetOption = None,
-    clients: ClientsOption = None,
-    settings: SetOption = None,
-    launcher: LauncherOption = "mpiexec",
-    hosts: HostsOption = None,
-    hostfile: HostfileOption = None,
-    nodes: NodesOption = None,
-    per_node: PerNodeOption = None,
-    bind: BindOption = None,
+    changes: SuiteOptions,
+    ranks: RankOptions,
     extents: ExtentsOption = None,
     rank: RankOption = 0,
     operation: OperationOption = None,
@@ -110,18 +95,16 @@ def plan(
     from strider.console import output
     from strider.datasets.binding import require_names
     from strider.launch.fitting import fitted
-    from strider.launch.launchers import places_of
-    from strider.running.options import RunOptions
     from strider.running.performing import tell_sizes
     from strider.running.prepared import changes_of
     from strider.suite import load, locate
 
     engine = engines.find()
-    places = places_of(hosts, hostfile, nodes, per_node, bind)
-    options = RunOptions(settings or [], target, clients, launcher, places=places)
+    places = ranks.places()
+    options = RunOptions.of(changes, launcher=ranks.launcher, places=places)
     loaded = load(locate(suite), engine.description, changes_of(options), "several")
     require_names(loaded)
-    loaded, places = fitted(loaded, launcher, places, is_plan=True)
+    loaded, places = fitted(loaded, ranks.launcher, places, is_plan=True)
     options = replace(options, places=places)
     if seats:
         _print_seats(loaded.plan, places, are_all=True, json=json)
@@ -136,7 +119,7 @@ def plan(
         _print_table(checked, engine, _rates(checked, engine, probe, assume_rate, assume_operations))
         tell_sizes(sized.sentences, output())
         _print_seats(checked.suite.plan, places)
-        if places.are_given or places.bind or launcher != "mpiexec":
+        if places.are_given or places.bind or ranks.launcher != "mpiexec":
             tell_sizes([f"start: {_start(engine, options, checked.suite.plan.ranks)}"], output())
 
 

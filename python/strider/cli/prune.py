@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import StoreOption
 from strider.console import echo
 from strider.errors import StriderError
+from strider.running.options import StoreOption
 
 if TYPE_CHECKING:
     from strider.store import RunSummary
@@ -22,6 +22,7 @@ _AGES_S = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
 
 def prune(
+    *,
     older_than: Annotated[
         str | None,
         typer.Option(

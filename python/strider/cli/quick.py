@@ -10,17 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import (
-    ConfineOption,
-    JsonOption,
-    LauncherOption,
-    QuietOption,
-    StoreOption,
-    WithinOption,
-)
+from strider.cli.grouped import Without, grouped
 from strider.errors import StriderError
 from strider.running.conducting import run_document
-from strider.running.options import RunOptions
+from strider.running.options import AccessOptions, LauncherOption, OutputOptions, RunOptions
 from strider.running.probing import budget_seconds, can_queue, check_directory, probe, reach, settings_of
 from strider.text import printable
 
@@ -60,7 +53,9 @@ LibraryOption = Annotated[
 ]
 
 
+@grouped
 def quick(
+    *,
     directory: Annotated[str, typer.Argument(metavar="DIR", help="Directory to measure; it must exist.")],
     budget: Annotated[
         str,
@@ -75,12 +70,9 @@ def quick(
     interface: InterfaceOption = "posix",
     settings: LibraryOption = None,
     launcher: LauncherOption = "mpiexec",
-    confine: ConfineOption = "auto",
-    within: WithinOption = None,
+    access: Annotated[AccessOptions, Without("remount_command")],
     order: Annotated[str | None, typer.Option("--order", hidden=True)] = None,
-    store: StoreOption = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    output: OutputOptions,
 ) -> None:
     """Measure the performance of a directory in about two minutes.
 
@@ -101,19 +93,17 @@ def quick(
     available = _interfaces(interface)
     target = check_target(directory)
     # Before anything is written there.
-    os.close(open_target(target, [path.expanduser().resolve() for path in within or []]))
+    os.close(open_target(target, [path.expanduser().resolve() for path in access.within]))
     place = look(target, interface)
     _require_space(place)
-    options = RunOptions(
-        settings_of(settings or [], interface),
-        str(target),
-        None,
-        launcher,
-        store,
-        quiet,
+    options = RunOptions.of(
+        access,
+        output,
+        settings=settings_of(settings or [], interface),
+        target=str(target),
+        launcher=launcher,
+        json=False,
         ceilings="none",
-        confine=confine,
-        within=within or [],
     )
     rates = probe(place, options, seconds)
     usable = reach(place, options)
@@ -123,8 +113,8 @@ def quick(
     document, budgeted = quick_document(usable, rates, available, count, left_s, can_queue(place, options))
 
     def render(run: "Run") -> Iterator[str]:
-        card = _card(run, usable, rates, budgeted, seconds, began, unreached)
-        return iter(_json(card) if json else _text(card))
+        card = _card(run, usable, rates, budgeted, seconds=seconds, began=began, unreached=unreached)
+        return iter(_json(card) if output.json else _text(card))
 
     # The ceilings of a device are too short to be a limit: bursts are faster.
     has_limit = place.kind in ("memory", "network")
@@ -176,6 +166,7 @@ def _card(
     place: "Place",
     probe: "Probe",
     budgeted: "Budgeted",
+    *,
     seconds: float,
     began: float,
     unreached: str,
@@ -219,7 +210,7 @@ def _card(
     )
     budget = Budget(asked_s=seconds, took_s=round(ended - began, 1))
     earlier = earlier_cards(run.directory.parent, run.directory)
-    card = make_card(run, Results(run).summaries, facts, machine, budget, missing, earlier)
+    card = make_card(run, Results(run).summaries, facts, machine, budget, missing=missing, earlier=earlier)
     write_card(card, run.directory)
     write_image(card, run.directory)
     return card

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import LATEST, StoreOption
+from strider.cli.options import LATEST
 from strider.console import echo
 from strider.errors import StriderError
+from strider.running.options import StoreOption
 
 if TYPE_CHECKING:
     from strider.report.output.files import FigureFormat

@@ -5,25 +5,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import (
-    LATEST,
-    BindOption,
-    HostfileOption,
-    HostsOption,
-    JsonOption,
-    NodesOption,
-    PerNodeOption,
-    QuietOption,
-    RunArgument,
-    StoreOption,
-)
+from strider.cli.grouped import Without, grouped
+from strider.cli.options import LATEST, RunArgument
 from strider.errors import StriderError
+from strider.running.options import OutputOptions, RankOptions
 
 if TYPE_CHECKING:
     pass
 
 
+@grouped
 def resume(
+    *,
     run: RunArgument = LATEST,
     anyway: Annotated[
         bool,
@@ -42,17 +35,11 @@ def resume(
             "the run has left of its time limit; if nothing, the same again).",
         ),
     ] = None,
-    hosts: HostsOption = None,
-    hostfile: HostfileOption = None,
-    nodes: NodesOption = None,
-    per_node: PerNodeOption = None,
-    bind: BindOption = None,
+    ranks: Annotated[RankOptions, Without("launcher")],
     order: Annotated[str | None, typer.Option("--order", hidden=True)] = None,
     confine: Annotated[str | None, typer.Option("--confine", hidden=True)] = None,
     within: Annotated[list[Path] | None, typer.Option("--within", hidden=True)] = None,
-    store: StoreOption = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    output: OutputOptions,
 ) -> None:
     """Measure what is missing in a run that was cut, in the same plan and order.
 
@@ -61,22 +48,21 @@ def resume(
     target, file system or engine differ from those of the run, nothing is measured. Hosts are those of the
     run, unless others are named.
     """
-    from strider.launch.launchers import places_of
     from strider.launch.rundir import RunDirectory
     from strider.listing.names import store_of
     from strider.running.resuming import resume_directory
     from strider.store import resolve
 
-    path = resolve(store_of(store), run).absolute()
+    path = resolve(store_of(output.store), run).absolute()
     resume_directory(
         RunDirectory(path.name, path),
         _seconds(time_limit),
-        places_of(hosts, hostfile, nodes, per_node, bind),
+        ranks.places(),
         confine,
         within,
         anyway=anyway,
-        quiet=quiet,
-        json=json,
+        quiet=output.quiet,
+        json=output.json,
     )
 
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from strider.cli.options import StoreOption
 from strider.console import echo
+from strider.running.options import StoreOption
 
 
 def rm(

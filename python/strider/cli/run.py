@@ -1,40 +1,23 @@
 """`strider run`: measures a suite."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from strider.cli.compare import FailOnOption, PageOption, ThresholdOption
-from strider.cli.options import (
-    BindOption,
-    CeilingsOption,
-    ClientsOption,
-    ConfineOption,
-    CountersOption,
-    HostfileOption,
-    HostsOption,
-    JsonOption,
-    LauncherOption,
-    NodesOption,
-    ObserveEngineOption,
-    ObserveOption,
-    PerNodeOption,
-    PerRankOption,
-    QuietOption,
-    RemountOption,
-    SetOption,
-    StoreOption,
-    SuiteArgument,
-    TargetsOption,
-    TimelineIntervalOption,
-    TimelineOption,
-    WithinOption,
-)
+from strider.cli.grouped import Without, grouped
+from strider.cli.options import SuiteArgument, TargetsOption
 from strider.errors import StriderError
 from strider.running.conducting import run_suite
-from strider.running.options import RunOptions
+from strider.running.options import (
+    AccessOptions,
+    OutputOptions,
+    RankOptions,
+    RecordOptions,
+    RunOptions,
+    SuiteOptions,
+    VerdictOptions,
+)
 
 AgainstOption = Annotated[
     str | None,
@@ -80,39 +63,23 @@ PairsOption = Annotated[
 _PAIRS = 6
 
 
+@grouped
 def run(
+    *,
     suite: SuiteArgument,
     target: TargetsOption = None,
-    clients: ClientsOption = None,
-    settings: SetOption = None,
-    launcher: LauncherOption = "mpiexec",
-    hosts: HostsOption = None,
-    hostfile: HostfileOption = None,
-    nodes: NodesOption = None,
-    per_node: PerNodeOption = None,
-    bind: BindOption = None,
-    counters: CountersOption = "all",
-    ceilings: CeilingsOption = "all",
-    observe: ObserveOption = None,
-    observe_engine: ObserveEngineOption = "strider-engine",
-    timeline: TimelineOption = "auto",
-    timeline_interval: TimelineIntervalOption = "100ms",
-    per_rank: PerRankOption = None,
-    remount_command: RemountOption = None,
-    confine: ConfineOption = "auto",
-    within: WithinOption = None,
+    changes: Annotated[SuiteOptions, Without("target")],
+    ranks: RankOptions,
+    records: RecordOptions,
+    access: AccessOptions,
     time_limit: TimeLimitOption = None,
     find_capacity: CapacityOption = False,
     simulate: SimulateOption = None,
     against: AgainstOption = None,
     pairs: PairsOption = _PAIRS,
-    threshold: ThresholdOption = "0%",
-    fail_on: FailOnOption = None,
-    output: PageOption = None,
-    store: StoreOption = None,
+    verdicts: VerdictOptions,
+    output: OutputOptions,
     job: Annotated[Path | None, typer.Option("--job", hidden=True)] = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
 ) -> None:
     """Measure all cases of a suite, print a table and write a report.
 
@@ -123,30 +90,23 @@ def run(
     With --against, runs the baseline (A) and the suite (B) alternately, each pair in random order, and
     prints their comparison; --threshold, --fail-on and -o are those of strider compare.
     """
-    from strider.launch.launchers import places_of
     from strider.running.against import Verdicts, run_against
 
     file, targets = _suite_and_targets(suite, target, against)
-    watched = (counters, timeline, timeline_interval, remount_command, ceilings, observe, observe_engine)
-    options = RunOptions(
-        [*(settings or []), *_time_limit(time_limit)],
-        targets[0] if target and len(targets) == 1 else None,
-        clients,
-        launcher,
-        store,
-        quiet,
-        json,
-        *watched,
-        confine,
-        within or [],
-        places_of(hosts, hostfile, nodes, per_node, bind),
-        per_rank=per_rank,
+    options = RunOptions.of(
+        changes,
+        ranks,
+        records,
+        access,
+        output,
+        target=targets[0] if target and len(targets) == 1 else None,
+        settings=[*changes.settings, *_time_limit(time_limit)],
     )
-    _refuse_one_file_for_several(per_rank, against is not None or len(targets) > 1)
+    _refuse_one_file_for_several(records.per_rank, against is not None or len(targets) > 1)
     _check_combination(find_capacity, simulate, against is not None or len(targets) > 1)
     if against is not None:
-        run_against(file, against, options, Verdicts.of(pairs, threshold, fail_on, output))
-    _refuse_without_baseline(pairs, threshold, fail_on, output)
+        run_against(file, against, options, Verdicts.of(pairs, verdicts))
+    _refuse_without_baseline(pairs, verdicts)
     _run_here(file, targets, options, find_capacity, job, simulate)
 
 
@@ -173,15 +133,13 @@ def _run_here(
     run_suite(file, options, find_capacity)
 
 
-def _refuse_without_baseline(
-    pairs: int, threshold: str, fail_on: Sequence[object] | None, output: Path | None
-) -> None:
+def _refuse_without_baseline(pairs: int, verdicts: VerdictOptions) -> None:
     """Refuses options that need --against."""
     for name, is_given in (
         ("--pairs", pairs != _PAIRS),
-        ("--threshold", threshold != "0%"),
-        ("--fail-on", bool(fail_on)),
-        ("--output", output is not None),
+        ("--threshold", verdicts.threshold != "0%"),
+        ("--fail-on", bool(verdicts.fail_on)),
+        ("--output", verdicts.page is not None),
     ):
         if is_given:
             raise StriderError(f"{name} needs a baseline: add --against BASELINE")

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from strider.cli.options import ConfineOption, StoreOption
 from strider.console import echo
+from strider.running.options import ConfineOption, StoreOption
 
 
 def serve(

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import LATEST, JsonOption, RunArgument, StoreOption
+from strider.cli.options import LATEST, RunArgument
+from strider.running.options import JsonOption, StoreOption
 
 if TYPE_CHECKING:
     from strider.report.results.results import Results
 
 
 def show(
+    *,
     run: RunArgument = LATEST,
     latency: Annotated[bool, typer.Option("--latency", help="Show latency percentiles.")] = False,
     counters: Annotated[

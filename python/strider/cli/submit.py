@@ -5,22 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import (
-    BindOption,
-    ClientsOption,
-    NodesOption,
-    PerNodeOption,
-    SetOption,
-    StoreOption,
-    TargetOption,
-)
+from strider.cli.grouped import Without, grouped
 from strider.console import echo
 from strider.errors import ExitCode, StriderError
+from strider.running.options import RankOptions, RunOptions, StoreOption, SuiteOptions
 
 if TYPE_CHECKING:
     from strider.jobs import Job, JobOptions, Order, Reservation
     from strider.launch.launchers import Places
-    from strider.running.options import RunOptions
 
 OptionalSuite = Annotated[
     str | None,
@@ -110,15 +102,13 @@ EditOption = Annotated[
 ]
 
 
+@grouped
 def submit(
+    *,
     suite: OptionalSuite = None,
     resume: ResumeOption = "",
-    target: TargetOption = None,
-    clients: ClientsOption = None,
-    settings: SetOption = None,
-    nodes: NodesOption = None,
-    per_node: PerNodeOption = None,
-    bind: BindOption = None,
+    changes: SuiteOptions,
+    ranks: Annotated[RankOptions, Without("launcher", "hosts", "hostfile")],
     time: TimeOption = "",
     partition: PartitionOption = "",
     account: AccountOption = "",
@@ -143,12 +133,10 @@ def submit(
     from strider.jobs import parse_options
     from strider.jobs import submit as submit_order
     from strider.jobs.executors import found
-    from strider.launch.launchers import places_of
     from strider.listing.names import store_of
-    from strider.running.options import RunOptions
 
     place = store_of(store).absolute()
-    places = places_of(nodes=nodes, per_node=per_node, bind=bind)
+    places = ranks.places()
     options = parse_options(
         executor=executor or found(),
         time=time,
@@ -160,10 +148,16 @@ def submit(
         reservation=reservation,
     )
     if resume:
-        _refuse_beside_resume(suite=suite, target=target, clients=clients, set=settings, launcher=launcher)
+        _refuse_beside_resume(
+            suite=suite,
+            target=changes.target,
+            clients=changes.clients,
+            set=changes.settings,
+            launcher=launcher,
+        )
         order = _continuation(resume, place, options, jobs, places)
     elif suite:
-        asked = RunOptions(settings or [], target, clients, launcher, places=places)
+        asked = RunOptions.of(changes, launcher=launcher, places=places)
         order = _order(suite, asked, options, jobs)
     else:
         raise StriderError("name a suite, or a run with --resume RUN")
@@ -201,7 +195,6 @@ def _order(suite: str, asked: "RunOptions", options: "JobOptions", jobs: int | N
     from strider.jobs import Order, estimated_s, jobs_needed, reserve
     from strider.launch import check_target
     from strider.launch.launchers import Places
-    from strider.running.options import RunOptions
     from strider.running.prepared import changes_of
     from strider.running.sizing import with_chosen_sizes, without_probe
     from strider.suite import load, locate

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from strider.cli.options import StoreOption
 from strider.console import echo
+from strider.running.options import StoreOption
 
 _RUN = typer.Argument(metavar="RUN", help="Run id, unique prefix of one, or run directory; or latest.")
 

@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import LATEST, QuietOption, StoreOption
+from strider.cli.options import LATEST
 from strider.console import echo, error_console
 from strider.errors import ExitCode, StriderError
+from strider.running.options import QuietOption, StoreOption
 from strider.text import printable
 
 if TYPE_CHECKING:

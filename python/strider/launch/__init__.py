@@ -6,12 +6,13 @@ to show progress, forwards interruptions, and cleans up if the engine could not.
 
 from strider.launch.confinement import wish_of
 from strider.launch.display import Display, choose_display
+from strider.launch.inputs import Bounds, RunInputs
 from strider.launch.observers import Observing
 from strider.launch.preflight import Finding, check_target
 from strider.launch.process import Interruptions, interruptions
 from strider.launch.remount import remount_words
 from strider.launch.resume import Resumption
-from strider.launch.runner import Bounds, Outcome, execute
+from strider.launch.runner import Outcome, execute
 from strider.launch.simulation import simulate, with_simulated_ranks
 from strider.launch.target import open_target
 from strider.launch.watching import Watching, watching
@@ -24,6 +25,7 @@ __all__ = [
     "Observing",
     "Outcome",
     "Resumption",
+    "RunInputs",
     "Watching",
     "check_target",
     "choose_display",

@@ -259,6 +259,7 @@ def _ask(
     count: int,
     limit_s: float,
     tell: Tell,
+    *,
     stays: bool = True,
 ) -> Answers:
     """Returns what the processes answer, until all did, the launcher ends, or the time limit passes.

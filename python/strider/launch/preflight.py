@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Literal
 
 from strider.datasets import keeping
-from strider.engine import CheckedCase, Description, Engine
+from strider.engine import CheckedCase, Description
 from strider.errors import StriderError
 from strider.launch import rundir
+from strider.launch.inputs import RunInputs
 from strider.launch.job_limits import Memory, memory
 from strider.launch.launchers import Launcher
 from strider.launch.launchers.allocation import allocation
@@ -141,24 +142,17 @@ def node_needs(
     )
 
 
-def ask_nodes(
-    checked: CheckedPlan,
-    engine: Engine,
-    launcher: Launcher,
-    target: Path,
-    own: Path,
-    store: Path,
-    note: Callable[[str], None],
-) -> None:
+def ask_nodes(inputs: RunInputs, target: Path, own: Path, note: Callable[[str], None]) -> None:
     """Asks the nodes of a run for what it needs there, the store included.
 
     Raises:
         StriderError: A node cannot take part.
     """
+    launcher, engine = inputs.launcher, inputs.engine
     if launcher.reach == "this host":
         return
-    with rundir.mark_of(store) as mark:
-        needs = node_needs(checked, launcher, engine.description, mark)
+    with rundir.mark_of(inputs.store) as mark:
+        needs = node_needs(inputs.checked, launcher, engine.description, mark)
         require_nodes(launcher, engine, target, own, needs, note)
 
 

@@ -151,6 +151,7 @@ def seal(
     ended: datetime,
     status: str,
     exit_code: int,
+    *,
     leftover: str | None = None,
     confinement: Json = None,
     signal: str = "",

@@ -22,10 +22,10 @@ from strider.identities import words_of_open
 from strider.kept import KeptClaims
 from strider.kept import claimed as kept_files
 from strider.launch import folder, rundir
-from strider.launch.confinement import Confinement, Forbidden, Needs, Wish, confinement
+from strider.launch.confinement import Confinement, Forbidden, Needs, confinement
 from strider.launch.deaths import cause_of_death, end_of, kept_for, silent_nodes
 from strider.launch.display import Display, Expendable
-from strider.launch.launchers import Launcher
+from strider.launch.inputs import Bounds, RunInputs
 from strider.launch.losses import LossWatch
 from strider.launch.mounts import RunMount, engine_words, mounts_of_run
 from strider.launch.nodes import run_clock_note
@@ -41,10 +41,9 @@ from strider.launch.state import RunState
 from strider.launch.tail import Tail, close_events
 from strider.launch.target import open_target
 from strider.launch.temporary import remove_abandoned
-from strider.launch.watching import Watching
 from strider.listio import reaches_into_servers, require_answers, temporary_volume
 from strider.store.checked_events import Event
-from strider.suite import CheckedPlan, Plan, turns
+from strider.suite import Plan, turns
 from strider.suite.estimate import planned_phases
 
 GRACE_S = 1.2
@@ -63,19 +62,6 @@ _VOLUME = "to use a permanent volume, start one with strider listio serve DIR"
 
 Status = Literal["complete", "interrupted", "failed"]
 Cause = Literal["itself", "interruption", "loss", "stall", "failure", "finished"]
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """Limits on what a run may access.
-
-    Attributes:
-        confine: Whether the kernel enforces them (confinement).
-        within: Directories that may contain the target, as resolved paths; empty: any.
-    """
-
-    confine: Wish = "auto"
-    within: Sequence[Path] = ()
 
 
 @dataclass(frozen=True)
@@ -136,67 +122,45 @@ class Limits:
     grace_s: float
 
 
-def execute(
-    checked: CheckedPlan,
-    engine: Engine,
-    launcher: Launcher,
-    store: Path,
-    display: Display,
-    console: Console,
-    interrupted: Interruptions,
-    watching: Watching | None = None,
-    remount: Sequence[str] = (),
-    bounds: Bounds | None = None,
-    resumption: Resumption | None = None,
-    run_id: str = "",
-) -> Outcome:
+def execute(inputs: RunInputs, display: Display, console: Console, interrupted: Interruptions) -> Outcome:
     """Runs a plan on its target.
 
     Args:
-        checked: The plan and its needs.
-        engine: The engine.
-        launcher: Launcher of the ranks.
-        store: Folder for the run directory.
+        inputs: The plan and all that its run needs.
         display: Shows the progress.
         console: Receives the notes of the pre-flight checks.
         interrupted: Termination signals: the first ends the measurement, the second kills the engine.
-        watching: Records besides the results; None for the default.
-        remount: Command that remounts the target before cold reads, in words; empty: none.
-        bounds: Limits on what the run may access; None: default.
-        resumption: The run to continue; None for a new run.
-        run_id: Id of a new run; empty for one with the present time.
 
     Raises:
         StriderError: The run cannot be started; no files are left in the target.
     """
-    watching, bounds = watching or Watching(), bounds or Bounds()
+    resumption, per_rank = inputs.resumption, inputs.watching.per_rank
     note = partial(_note, console)
-    target = _examine(checked, engine, launcher, note)
+    target = _examine(inputs, note)
     remove_abandoned()
     started = datetime.now(UTC)
-    run = _run_of(resumption, run_id, target) or rundir.new_run_id(checked.suite.plan.suite.name, started)
+    run = _run_of(resumption, inputs.run_id, target)
+    run = run or rundir.new_run_id(inputs.checked.suite.plan.suite.name, started)
     display = Expendable(display)
     with (
-        rank_rows(watching.per_rank, target, remount, is_new=_begins_rows(watching.per_rank, resumption)),
-        observers(watching.observing, store, note) as observed,
-        _own_folder(target, run, bounds, remount) as own,
+        rank_rows(per_rank, target, inputs.remount, is_new=_begins_rows(per_rank, resumption)),
+        observers(inputs.watching.observing, inputs.store, note) as observed,
+        _own_folder(target, run, inputs.bounds, inputs.remount) as own,
     ):
         ending = None
         try:
-            ask_nodes(checked, engine, launcher, target, own.path, store, note)
+            ask_nodes(inputs, target, own.path, note)
             if resumption:
                 directory = resumption.directory
                 resumption.begin()
             else:
-                info = run_info(checked, engine, launcher, target, started, run, watching.per_rank)
-                info["options"] = _options(launcher, watching, remount, bounds)
-                directory = _create(checked, engine, store, run, info)
+                info = run_info(inputs, target, started, run)
+                directory = _create(inputs, run, {**info, "options": _options(inputs)})
             for observer in observed:
                 observer.move(directory.path)
-            state = _planned_state(checked, watching, resumption)
+            state = _planned_state(inputs)
             ends = partial(attend, interrupted=interrupted, display=display, note=note)
-            options = (watching, remount, bounds, resumption)
-            ending = _measure(checked, engine, launcher, target, own, directory, state, options, ends, note)
+            ending = _measure(inputs, target, own, directory, state=state, attend=ends, note=note)
         finally:
             display.close()
             leftover = _remove(own, resumption, ending.silent if ending else ())
@@ -207,11 +171,9 @@ def execute(
             raise rundir.cannot_write(directory, error) from error
 
 
-def _create(
-    checked: CheckedPlan, engine: Engine, store: Path, run: str, info: dict[str, Json]
-) -> RunDirectory:
-    suite = checked.suite
-    return rundir.create(store, run, suite.plan.to_json(), suite.document.text, engine.description, info)
+def _create(inputs: RunInputs, run: str, info: dict[str, Json]) -> RunDirectory:
+    suite, description = inputs.checked.suite, inputs.engine.description
+    return rundir.create(inputs.store, run, suite.plan.to_json(), suite.document.text, description, info)
 
 
 def _begins_rows(path: Path | None, resumption: Resumption | None) -> bool:
@@ -244,35 +206,34 @@ def _run_of(resumption: Resumption | None, run_id: str, target: Path) -> str:
 
 
 def _measure(
-    checked: CheckedPlan,
-    engine: Engine,
-    launcher: Launcher,
+    inputs: RunInputs,
     target: Path,
     own: folder.Folder,
     directory: RunDirectory,
+    *,
     state: RunState,
-    options: tuple[Watching, Sequence[str], Bounds, Resumption | None],
     attend: Callable[..., Ending],
     note: Callable[[str], None],
 ) -> Ending:
     """Runs the engine, with the servers, mounts, data sets and confinement that the plan needs."""
-    plan, (watching, remount, bounds, resumption) = checked.suite.plan, options
+    checked, engine, launcher, bounds = inputs.checked, inputs.engine, inputs.launcher, inputs.bounds
+    plan = checked.suite.plan
     with (
         _volume(plan, engine, own, _transport(bounds), note) as mounts,
         claimed(checked, target, directory.run, own.target) as sets,
         kept_files(checked, directory.run, own.path, own.open) as kept,
-        _needs(plan, own, directory, (watching, remount), sets, kept) as needs,
+        _needs(inputs, own, directory, sets, kept) as needs,
         confinement(bounds.confine, engine, launcher, needs) as confined,
     ):
         _tell_reason(confined, bounds, note)
-        program = _program(engine, directory, own.path, watching, remount, confined, resumption)
+        program = _program(inputs, directory, own.path, confined)
         program += [*own.words(), *engine_words(plan, own.path, mounts), *sets.words(), *kept.words()]
-        if not remount:  # it may change device and inode
+        if not inputs.remount:  # it may change device and inode
             program += words_of_open([*sets.directories(), *kept.directories()])
         kept.begin()
         process = start(launcher, plan.ranks, program, directory.log, confined)
         sets.started()
-        limits = Limits(stall_limit_s(plan), GRACE_S + (REMOUNT_S if remount else 0.0))
+        limits = Limits(stall_limit_s(plan), GRACE_S + (REMOUNT_S if inputs.remount else 0.0))
         ending = attend(process, state, directory, limits=limits)
         sets.finish(state.data_sets)
         kept.finish(state.data_sets, state.wrong_cases)
@@ -297,13 +258,14 @@ def _volume(
             yield mounts
 
 
-def _planned_state(checked: CheckedPlan, watching: Watching, resumption: Resumption | None) -> RunState:
+def _planned_state(inputs: RunInputs) -> RunState:
+    checked, resumption = inputs.checked, inputs.resumption
     plan = checked.suite.plan
     deadlines = {case.case: float(case.get("deadline", 0.0)) for case in plan.cases}
     time_limit_s = resumption.time_limit_s if resumption else plan.time_limit_s
     members = [[case.case for case, _ in turn] for turn in turns(checked.cases)]
     together = {number: turn for turn in members if len(turn) > 1 for number in turn}
-    return RunState(planned_phases(checked), watching.ceilings, time_limit_s, deadlines, together)
+    return RunState(planned_phases(checked), inputs.watching.ceilings, time_limit_s, deadlines, together)
 
 
 @contextmanager
@@ -326,15 +288,10 @@ def _transport(bounds: Bounds) -> str:
 
 @contextmanager
 def _needs(
-    plan: Plan,
-    own: folder.Folder,
-    directory: RunDirectory,
-    options: tuple[Watching, Sequence[str]],
-    sets: Claims,
-    kept: KeptClaims,
+    inputs: RunInputs, own: folder.Folder, directory: RunDirectory, sets: Claims, kept: KeptClaims
 ) -> Iterator[Needs]:
     """Yields the resources that the ranks of a run need."""
-    watching, remount = options
+    plan, per_rank = inputs.checked.suite.plan, inputs.watching.per_rank
     forbidden: Forbidden = ""
     if reaches_into_servers(plan, own.path):
         forbidden = "memory of servers"
@@ -346,8 +303,8 @@ def _needs(
         raise rundir.cannot_write(directory, error) from error
     with ExitStack() as stack:
         descriptors = [*sets.descriptors(), *kept.descriptors(stack)]
-        files = [directory.events, *([watching.per_rank] if watching.per_rank else [])]
-        yield Needs(own, files, remount, forbidden, descriptors)
+        files = [directory.events, *([per_rank] if per_rank else [])]
+        yield Needs(own, files, inputs.remount, forbidden, descriptors)
 
 
 def _tell_reason(confined: Confinement, bounds: Bounds, note: Callable[[str], None]) -> None:
@@ -366,10 +323,11 @@ def _tell_confinement(state: RunState, confined: Confinement, note: Callable[[st
     note(f"{what}: {missing}" if missing else what)
 
 
-def _examine(checked: CheckedPlan, engine: Engine, launcher: Launcher, note: Callable[[str], None]) -> Path:
+def _examine(inputs: RunInputs, note: Callable[[str], None]) -> Path:
     """Runs all checks before the run; returns the target."""
+    checked, engine = inputs.checked, inputs.engine
     target = check_target(checked.suite.plan.target)
-    findings = preflight(checked, engine.description, target, launcher)
+    findings = preflight(checked, engine.description, target, inputs.launcher)
     raise_errors(findings)
     require_answers(checked.suite.plan, engine, target)
     for finding in findings:
@@ -382,16 +340,9 @@ def _note(console: Console, text: str) -> None:
     console.print(f"note: {text}", highlight=False, markup=False, soft_wrap=not console.is_terminal)
 
 
-def _program(
-    engine: Engine,
-    directory: RunDirectory,
-    own: Path,
-    watching: Watching,
-    remount: Sequence[str],
-    confined: Confinement,
-    resumption: Resumption | None,
-) -> list[str]:
+def _program(inputs: RunInputs, directory: RunDirectory, own: Path, confined: Confinement) -> list[str]:
     """Returns the engine's command line."""
+    resumption = inputs.resumption
     # A new random number for each run, so that old data is detected.
     seed = (resumption.earlier.data_seed if resumption else "") or str(secrets.randbits(63))
     options = {
@@ -402,14 +353,14 @@ def _program(
         "--marker": "required",
         **({"--earlier": str(resumption.record)} if resumption else {}),
     }
-    pairs = [*options.items(), *(("--remount", word) for word in remount)]
+    pairs = [*options.items(), *(("--remount", word) for word in inputs.remount)]
     words = [word for option in pairs for word in option]
     return [
-        str(engine.path.resolve()),
+        str(inputs.engine.path.resolve()),
         "run",
         str(directory.plan),
         *words,
-        *watching.words(),
+        *inputs.watching.words(),
         *confined.options,
     ]
 
@@ -418,6 +369,7 @@ def attend(
     process: EngineProcess,
     state: RunState,
     directory: RunDirectory,
+    *,
     interrupted: Interruptions,
     limits: Limits,
     display: Display,
@@ -427,7 +379,15 @@ def attend(
     failure = ""
     cause: Cause = "failure"
     try:
-        cause = _follow(process, state, directory, interrupted, limits, display, note)
+        cause = _follow(
+            process,
+            state,
+            directory,
+            interrupted=interrupted,
+            limits=limits,
+            display=display,
+            note=note,
+        )
     except (OSError, StriderError, *DAMAGE) as error:
         failure = f"cannot read the events in {directory.events} ({type(error).__name__}: {error})"
     finally:
@@ -442,6 +402,7 @@ def _follow(
     process: EngineProcess,
     state: RunState,
     directory: RunDirectory,
+    *,
     interrupted: Interruptions,
     limits: Limits,
     display: Display,
@@ -497,7 +458,15 @@ def conclude(directory: RunDirectory, state: RunState, ending: Ending, leftover:
     if leftover and exit_code == ExitCode.OK:
         exit_code = ExitCode.CHECK_FAILED
     signal = ending.signal if status == "interrupted" else ""
-    rundir.seal(directory, datetime.now(UTC), status, int(exit_code), leftover, state.confinement, signal)
+    rundir.seal(
+        directory,
+        datetime.now(UTC),
+        status,
+        int(exit_code),
+        leftover=leftover,
+        confinement=state.confinement,
+        signal=signal,
+    )
     return Outcome(directory, status, exit_code, reason, state.errors, state.samples, leftover)
 
 
@@ -540,26 +509,19 @@ def stall_limit_s(plan: Plan) -> float:
     return plan.stall_timeout_s + settle_s + STALL_MARGIN_S
 
 
-def run_info(
-    checked: CheckedPlan,
-    engine: Engine,
-    launcher: Launcher,
-    target: Path,
-    started: datetime,
-    run: str,
-    per_rank: Path | None = None,
-) -> dict[str, Json]:
+def run_info(inputs: RunInputs, target: Path, started: datetime, run: str) -> dict[str, Json]:
     """Returns the initial contents of `run.json`."""
+    checked, per_rank = inputs.checked, inputs.watching.per_rank
     return {
         **({"per_rank": str(per_rank)} if per_rank else {}),
         "started": rundir.iso(started),
         "command": sys.argv,
         "directory": str(target),
         "set": checked.suite.changes.settings,
-        "launcher": launcher.command(checked.suite.plan.ranks),
+        "launcher": inputs.launcher.command(checked.suite.plan.ranks),
         "check": checked.check.model_dump(),
         "sizes": [asdict(size) for size in checked.sizes],
-        "environment": environment_of_run(target, engine),
+        "environment": environment_of_run(target, inputs.engine),
         "data_sets": found_before(checked.suite.plan.cases, target),
         "process": asdict(folder.this_process(run)),
     }
@@ -577,10 +539,9 @@ def environment_of_run(target: Path, engine: Engine) -> dict[str, Json]:
     return facts(target, engine.path, versions)
 
 
-def _options(
-    launcher: Launcher, watching: Watching, remount: Sequence[str], bounds: Bounds
-) -> dict[str, Json]:
+def _options(inputs: RunInputs) -> dict[str, Json]:
     """Returns the options of a run that hold for its further starts, for `run.json`."""
+    launcher, watching, bounds = inputs.launcher, inputs.watching, inputs.bounds
     return {
         "launcher": launcher.name,
         "places": launcher.places.to_json(),
@@ -590,7 +551,7 @@ def _options(
         "ceilings": watching.ceilings,
         "observe": list(watching.observing.hosts),
         "observe_engine": watching.observing.engine,
-        "remount": list(remount),
+        "remount": list(inputs.remount),
         "confine": bounds.confine,
         "within": [str(path) for path in bounds.within],
     }

@@ -2,23 +2,21 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 
 from strider.engine import Engine
 from strider.errors import StriderError
 from strider.launch import rundir
 from strider.launch.confinement import Confinement, guard
 from strider.launch.display import Display, Expendable
+from strider.launch.inputs import RunInputs
 from strider.launch.job_limits import processors
-from strider.launch.launchers import Launcher
 from strider.launch.process import Interruptions, start
 from strider.launch.rank_rows import rank_rows
 from strider.launch.rundir import RunDirectory
 from strider.launch.runner import GRACE_S, Limits, Outcome, attend, conclude, run_info, stall_limit_s
 from strider.launch.state import RunState
-from strider.launch.watching import Watching
 from strider.own_files import make_store
-from strider.suite import CheckedPlan, Plan, Suite
+from strider.suite import Plan, Suite
 from strider.suite.estimate import planned_phases
 
 NAME = "simulated"
@@ -56,48 +54,44 @@ def with_simulated_ranks(suite: Suite, ranks: int) -> Suite:
     )
 
 
-def simulate(
-    checked: CheckedPlan,
-    engine: Engine,
-    launcher: Launcher,
-    store: Path,
-    display: Display,
-    interrupted: Interruptions,
-    watching: Watching | None = None,
-) -> Outcome:
+def simulate(inputs: RunInputs, display: Display, interrupted: Interruptions) -> Outcome:
     """Runs a plan whose ranks are simulated; accesses no target.
 
     Args:
-        checked: The plan, by `with_simulated_ranks`.
-        engine: The engine.
-        launcher: Launcher of the processes that stand for the ranks.
-        store: Folder for the run directory.
+        inputs: The plan, by `with_simulated_ranks`, and all that its run needs; the launcher starts the
+            processes that stand for the ranks. Of all records, only the rows of all ranks are made.
         display: Shows the progress.
         interrupted: Termination signals: the first ends the run, the second kills the engine.
-        watching: Records besides the results, of which only the rows of all ranks can be; None: none.
 
     Raises:
         StriderError: The run cannot be started.
     """
-    watching = watching or Watching()
-    plan = checked.suite.plan
+    engine, launcher, watching = inputs.engine, inputs.launcher, inputs.watching
+    plan = inputs.checked.suite.plan
     processes = _processes_for(plan)
     started = datetime.now(UTC)
     run = rundir.new_run_id(plan.suite.name, started)
     display = Expendable(display)
     with rank_rows(watching.per_rank):
-        make_store(store)
-        info = run_info(checked, engine, launcher, store.absolute(), started, run, watching.per_rank)
+        make_store(inputs.store)
+        info = run_info(inputs, inputs.store.absolute(), started, run)
         info |= {"launcher": launcher.command(processes), "simulated": {"processes": processes}}
-        text = checked.suite.document.text
-        directory = rundir.create(store, run, plan.to_json(), text, engine.description, info)
-        state = RunState(planned_phases(checked), time_limit_s=plan.time_limit_s)
+        text = inputs.checked.suite.document.text
+        directory = rundir.create(inputs.store, run, plan.to_json(), text, engine.description, info)
+        state = RunState(planned_phases(inputs.checked), time_limit_s=plan.time_limit_s)
         try:
             directory.events.touch()
             program = [*_program(engine, directory, plan.ranks), *watching.per_rank_words()]
             process = start(launcher, processes, program, directory.log, Confinement(guard(engine.path)))
-            limits = Limits(stall_limit_s(plan), GRACE_S)
-            ending = attend(process, state, directory, interrupted, limits, display, _nothing_to_note)
+            ending = attend(
+                process,
+                state,
+                directory,
+                interrupted=interrupted,
+                limits=Limits(stall_limit_s(plan), GRACE_S),
+                display=display,
+                note=_nothing_to_note,
+            )
             return conclude(directory, state, ending, None)
         except OSError as error:
             raise rundir.cannot_write(directory, error) from error

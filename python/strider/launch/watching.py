@@ -57,6 +57,7 @@ class Watching:
 
 
 def watching(
+    *,
     counters: str,
     timeline: str,
     timeline_interval: str,

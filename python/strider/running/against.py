@@ -14,7 +14,7 @@ from strider.console import error_console
 from strider.errors import ExitCode, StriderError
 from strider.report.words.wording import plural
 from strider.running.conclusion import conclude, conditions, show_comparison
-from strider.running.options import FailOn, RunOptions
+from strider.running.options import FailOn, RunOptions, VerdictOptions
 from strider.running.performing import tell_sizes
 from strider.running.prepared import Prepared
 from strider.running.presenting import in_child, present
@@ -67,9 +67,9 @@ class Verdicts:
     page: Path | None
 
     @classmethod
-    def of(cls, pairs: int, threshold: str, fail_on: list[FailOn] | None, page: Path | None) -> "Verdicts":
+    def of(cls, pairs: int, options: VerdictOptions) -> "Verdicts":
         """Reads the options as typed; see `conditions`."""
-        return cls(pairs, *conditions(threshold, fail_on), page)
+        return cls(pairs, *conditions(options.threshold, options.fail_on), options.page)
 
 
 @dataclass
@@ -237,7 +237,7 @@ def _planned(side: _Side) -> "Planned":
     prepared = side.prepared
     plan = prepared.checked.suite.plan
     checked = [case.model_dump() for case in prepared.checked.check.cases]
-    cases = planned_cases(plan.to_json(), checked, prepared.engine.description.model_dump_json())
+    cases = planned_cases(plan.to_json(), checked, prepared.inputs.engine.description.model_dump_json())
     mount = mount_of(Path(plan.target))
     return Planned(side.label, cases, mount.kind if mount else "")
 

@@ -79,7 +79,7 @@ def conduct(
         outcome = perform(prepared, display, console, interrupted, notes)
         complete = in_child(outcome, partial(present, outcome, options, render), interrupted)
         if not is_brief:
-            print_directories(outcome, prepared.watched.per_rank, console)
+            print_directories(outcome, prepared.inputs.watching.per_rank, console)
         exit_code = outcome.exit_code if complete else outcome.exit_code or ExitCode.CHECK_FAILED
         sys.stdout.flush()
         # The run is complete: a later signal must not mark it as interrupted.

@@ -43,28 +43,9 @@ def _execute(
     """Runs a prepared suite on its target, or with simulated ranks."""
     from strider.launch import execute, simulate
 
-    checked, engine, launcher, store = (
-        prepared.checked,
-        prepared.engine,
-        prepared.launcher,
-        prepared.store,
-    )
     if prepared.are_ranks_simulated:
-        return simulate(checked, engine, launcher, store, display, interrupted, prepared.watched)
-    return execute(
-        checked,
-        engine,
-        launcher,
-        store,
-        display,
-        notes,
-        interrupted,
-        prepared.watched,
-        prepared.remount,
-        prepared.bounds,
-        prepared.resumption,
-        prepared.run_id,
-    )
+        return simulate(prepared.inputs, display, interrupted)
+    return execute(prepared.inputs, display, notes, interrupted)
 
 
 def display_of(prepared: Prepared, options: RunOptions, console: "Console") -> "Display":

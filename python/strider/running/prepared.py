@@ -9,8 +9,7 @@ from strider.running.options import RunOptions
 
 if TYPE_CHECKING:
     from strider.engine import Engine, Json
-    from strider.launch import Bounds, Resumption, Watching
-    from strider.launch.launchers import Launcher
+    from strider.launch import RunInputs
     from strider.suite import Changes, CheckedPlan, Suite
     from strider.suite.document import Document
     from strider.suite.sizes import Sizes
@@ -34,31 +33,31 @@ class Sized:
     sentences: Sequence[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """A checked suite with all that `execute` needs.
+    """A run that can start.
 
     Attributes:
-        store: Folder for the run directories.
+        inputs: All that it needs.
         sizes: Sizes that the suite left open and Strider chose.
         chosen: A line for each of them.
-        resumption: The run to continue; None for a new run.
-        run_id: Id of a new run, known before; empty for one with the present time.
         are_ranks_simulated: Whether no I/O is done.
     """
 
-    checked: "CheckedPlan"
-    engine: "Engine"
-    launcher: "Launcher"
-    store: Path
-    watched: "Watching"
-    remount: "Sequence[str]"
-    bounds: "Bounds"
+    inputs: "RunInputs"
     sizes: "Sizes" = field(default_factory=dict)
     chosen: "Sequence[str]" = ()
-    resumption: "Resumption | None" = None
-    run_id: str = ""
     are_ranks_simulated: bool = False
+
+    @property
+    def checked(self) -> "CheckedPlan":
+        """Its checked suite."""
+        return self.inputs.checked
+
+    @property
+    def store(self) -> Path:
+        """Folder of its run directory."""
+        return self.inputs.store
 
 
 def changes_of(options: RunOptions) -> "Changes":
@@ -97,7 +96,7 @@ def prepare_as_written(
     from strider import engine as engines
     from strider.datasets import bind
     from strider.kept import with_manifests
-    from strider.launch import Bounds, Observing, remount_words, watching, wish_of
+    from strider.launch import Bounds, Observing, RunInputs, remount_words, watching, wish_of
     from strider.launch.fitting import fitted
     from strider.launch.launchers import Places, choose
     from strider.listing.names import store_of
@@ -105,12 +104,12 @@ def prepare_as_written(
     from strider.suite.load import build
 
     watched = watching(
-        options.counters,
-        options.timeline,
-        options.timeline_interval,
-        options.ceilings,
-        Observing.of(options.observe, options.observe_engine),
-        options.per_rank,
+        counters=options.counters,
+        timeline=options.timeline,
+        timeline_interval=options.timeline_interval,
+        ceilings=options.ceilings,
+        observing=Observing.of(options.observe, options.observe_engine),
+        per_rank=options.per_rank,
     )
     bounds = Bounds(wish_of(options.confine), [path.expanduser().resolve() for path in options.within])
     engine = engines.find()
@@ -121,16 +120,14 @@ def prepare_as_written(
     launcher.command(suite.plan.ranks)  # refuses ranks that do not fit
     is_one_node = launcher.reach == "this host"
     sized = size(suite, engine, is_one_node) if size else Sized(check(suite, engine), {}, ())
-    remount = remount_words(options.remount_command, suite.plan)
-    return Prepared(
-        sized.checked,
-        engine,
-        launcher,
-        store_of(options.store),
-        watched,
-        remount,
-        bounds,
-        sized.sizes,
-        sized.sentences,
+    inputs = RunInputs(
+        checked=sized.checked,
+        engine=engine,
+        launcher=launcher,
+        store=store_of(options.store),
+        watching=watched,
+        remount=remount_words(options.remount_command, suite.plan),
+        bounds=bounds,
         run_id=options.run_id,
     )
+    return Prepared(inputs=inputs, sizes=sized.sizes, chosen=sized.sentences)

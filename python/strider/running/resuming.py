@@ -66,7 +66,7 @@ def resume_directory(
         if prepared is None:
             echo(f"{directory.run} is complete: nothing is missing")
             return
-        tell_sizes([_told(prepared.resumption)] if prepared.resumption else [], console)
+        tell_sizes([_told(prepared.inputs.resumption)] if prepared.inputs.resumption else [], console)
         conduct(prepared, RunOptions(quiet=quiet, json=json))
 
 
@@ -86,7 +86,7 @@ def _prepared(
         StriderError: The run is under way, cannot be resumed, or conditions differ.
     """
     from strider import engine as engines
-    from strider.launch import Bounds, Observing, check_target, watching, wish_of
+    from strider.launch import Bounds, Observing, RunInputs, check_target, watching, wish_of
     from strider.launch.earlier import read_earlier
     from strider.launch.fitting import require_room
     from strider.launch.launchers import choose
@@ -104,26 +104,26 @@ def _prepared(
     _require_same_data(directory, checked.suite.plan, target)
     differing = _differences(target, info, engine, anyway=anyway)
     watched = watching(
-        options["counters"],
-        options["timeline"],
-        f"{options['timeline_interval_s']}s",
-        options["ceilings"],
-        Observing(options["observe"], options["observe_engine"]),
-        Path(info["per_rank"]) if info.get("per_rank") else None,
+        counters=options["counters"],
+        timeline=options["timeline"],
+        timeline_interval=f"{options['timeline_interval_s']}s",
+        ceilings=options["ceilings"],
+        observing=Observing(options["observe"], options["observe_engine"]),
+        per_rank=Path(info["per_rank"]) if info.get("per_rank") else None,
     )
     earlier = read_earlier(directory.events)
     chosen = places_again(places, options)
     require_room(checked.suite, options["launcher"], chosen)
     launcher = choose(options["launcher"], engine.version.mpi, chosen)
     launcher.places.require_all_used(checked.suite.plan.ranks)
-    return Prepared(
-        checked,
-        engine,
-        launcher,
-        directory.path.parent,
-        watched,
-        options["remount"],
-        Bounds(wish_of(confine or options["confine"]), _bounds(within) or _bounds(options["within"])),
+    inputs = RunInputs(
+        checked=checked,
+        engine=engine,
+        launcher=launcher,
+        store=directory.path.parent,
+        watching=watched,
+        remount=options["remount"],
+        bounds=Bounds(wish_of(confine or options["confine"]), _bounds(within) or _bounds(options["within"])),
         resumption=_resumption(
             directory,
             info,
@@ -135,6 +135,7 @@ def _prepared(
             is_over=is_over,
         ),
     )
+    return Prepared(inputs=inputs)
 
 
 def places_again(typed: "Places", options: dict[str, Any]) -> "Places":

@@ -38,7 +38,7 @@ def simulate_suite(file: Path, options: RunOptions, ranks: int) -> NoReturn:
         StriderError: The suite is invalid, or the run cannot be started.
     """
     from strider import engine as engines
-    from strider.launch import Bounds, watching, with_simulated_ranks
+    from strider.launch import RunInputs, watching, with_simulated_ranks
     from strider.launch.launchers import choose
     from strider.listing.names import store_of
     from strider.running.sizing import without_probe
@@ -51,9 +51,18 @@ def simulate_suite(file: Path, options: RunOptions, ranks: int) -> NoReturn:
     changes = Changes(options.settings, options.target, options.clients, simulated_ranks=ranks)
     suite = with_simulated_ranks(build(read(file), engine.description, changes, "optional"), ranks)
     checked = without_probe(suite, engine).checked
-    launcher = choose(options.launcher, engine.version.mpi)
-    watched = watching("none", "none", options.timeline_interval, "none", per_rank=options.per_rank)
-    prepared = Prepared(
-        checked, engine, launcher, store_of(options.store), watched, (), Bounds(), are_ranks_simulated=True
+    watched = watching(
+        counters="none",
+        timeline="none",
+        timeline_interval=options.timeline_interval,
+        ceilings="none",
+        per_rank=options.per_rank,
     )
-    conduct(prepared, options)
+    inputs = RunInputs(
+        checked=checked,
+        engine=engine,
+        launcher=choose(options.launcher, engine.version.mpi),
+        store=store_of(options.store),
+        watching=watched,
+    )
+    conduct(Prepared(inputs=inputs, are_ranks_simulated=True), options)

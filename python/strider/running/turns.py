@@ -86,7 +86,15 @@ def run_in_turns(
     started, complete = time.monotonic(), 0
     while complete < (total := course.total(complete, time.monotonic() - started)):
         for side in course.order(complete + 1):
-            _announce(sides, side, course.noun, complete + 1, total, time.monotonic() - started, console)
+            _announce(
+                sides,
+                side,
+                course.noun,
+                console,
+                number=complete + 1,
+                total=total,
+                elapsed_s=time.monotonic() - started,
+            )
             outcome = perform(
                 side.prepared, display_of(side.prepared, options, console), console, interrupted, notes
             )
@@ -105,10 +113,11 @@ def _announce(
     sides: Sequence[Side],
     side: Side,
     noun: str,
+    console: "Console",
+    *,
     number: int,
     total: int,
     elapsed_s: float,
-    console: "Console",
 ) -> None:
     """Prints which run begins, and about how long all of them take."""
     done, runs = sum(len(one.done) for one in sides), total * len(sides)

@@ -34,7 +34,7 @@ def made(
     folder: Path, cases: list[CaseSpec], repetitions: int = 5, missing: list[NotMeasured] | None = None
 ) -> Card:
     run = load(RunBuilder(cases, repetitions=repetitions).write(folder / "run"))
-    return make_card(run, summarize(run), place(), MACHINE, BUDGET, missing or [])
+    return make_card(run, summarize(run), place(), MACHINE, BUDGET, missing=missing or [])
 
 
 def test_a_line_is_an_operation_with_the_grade_of_its_result(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def suite(tmp_path: Path) -> Path:
 def test_the_plan_shows_the_command_that_starts_the_ranks(
     suite: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    plan(str(suite), hosts="n1,n2", nodes=2, per_node=2, launcher="env {ranks} {hosts} 'a b' {nodes}")
+    plan(suite=str(suite), hosts="n1,n2", nodes=2, per_node=2, launcher="env {ranks} {hosts} 'a b' {nodes}")
     line = capfd.readouterr().out.splitlines()[-1]
     assert line.startswith("start: /")
     assert "env 4 n1,n2 'a b' 2 /" in line
@@ -60,7 +60,7 @@ def test_clients_that_contradict_the_nodes_are_refused(suite: Path) -> None:
     places = places_of("n1,n2", per_node=2, nodes=2)
     for options in (
         RunOptions(clients="3", places=places),
-        RunOptions(["case.clients=3"], places=places),
+        RunOptions(settings=["case.clients=3"], places=places),
     ):
         with pytest.raises(StriderError, match="has 3 ranks, but --nodes 2 --per-node 2 have 4"):
             prepare(document, options)
@@ -68,7 +68,7 @@ def test_clients_that_contradict_the_nodes_are_refused(suite: Path) -> None:
 
 def test_tasks_of_ior_are_those_of_the_nodes(tmp_path: Path) -> None:
     file = tmp_path / "written.toml"
-    ior(["-o", f"{tmp_path}/f", "-b", "1m", "-t", "256k", "-C"], suite=file, nodes=2, per_node=3)
+    ior(arguments=["-o", f"{tmp_path}/f", "-b", "1m", "-t", "256k", "-C"], suite=file, nodes=2, per_node=3)
     assert "clients = 6" in file.read_text()
 
 
@@ -106,7 +106,7 @@ def test_a_run_with_nodes_keeps_the_clients_of_cases_that_name_theirs(nodes_suit
 def test_plan_and_run_refuse_too_few_hosts_alike(nodes_suite: Path) -> None:
     said = "nodes = 2: case 2 needs 2 nodes, but the run has 1"
     with pytest.raises(StriderError, match=said):
-        plan(str(nodes_suite), hosts="n1")
+        plan(suite=str(nodes_suite), hosts="n1")
     with pytest.raises(StriderError, match=said):
         prepare(parse(nodes_suite.read_text(), "s.toml"), RunOptions(places=places_of("n1")))
 
@@ -119,7 +119,7 @@ def test_srun_gets_the_nodes_of_the_cases(
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    plan(str(nodes_suite), launcher="srun")
+    plan(suite=str(nodes_suite), launcher="srun")
     assert "srun --ntasks=4 --overcommit --nodes=2 --ntasks-per-node=2 " in capfd.readouterr().out
 
 
@@ -127,12 +127,12 @@ def test_srun_gets_the_nodes_of_the_cases(
 def test_the_plan_shows_the_seats_as_text_and_as_json(
     nodes_suite: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    plan(str(nodes_suite), hosts="a,b")
+    plan(suite=str(nodes_suite), hosts="a,b")
     out = capfd.readouterr().out
     assert "seats (node: ranks of the case)\n  case 1: a: 0-1\n  case 2: a: 0-1, b: 2-3\n" in out
-    plan(str(nodes_suite), seats=True)
+    plan(suite=str(nodes_suite), seats=True)
     assert capfd.readouterr().out == (
         "seats (node: ranks of the case)\n  case 1: n0: 0-1\n  case 2: n0: 0-1, n1: 2-3\n"
     )
-    plan(str(nodes_suite), seats=True, json=True)
+    plan(suite=str(nodes_suite), seats=True, json=True)
     assert json.loads(capfd.readouterr().out)[1]["nodes"][1] == {"node": "n1", "ranks": [2, 3]}

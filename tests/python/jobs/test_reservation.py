@@ -137,11 +137,12 @@ def test_a_job_runs_what_the_plan_of_the_same_options_shows(
         assert planned(suite, inside, capfd) == same, words
         asked = typed(words)
         prepared = prepare(read(suite), RunOptions(launcher="srun", **asked))
-        assert " ".join(prepared.launcher.command(prepared.checked.suite.plan.ranks)[1:]) == same[1], words
+        command = prepared.inputs.launcher.command(prepared.checked.suite.plan.ranks)
+        assert " ".join(command[1:]) == same[1], words
         reserved = {key: int(value) for key, value in re.findall("#SBATCH --(n[a-z-]+)=([0-9]+)", script)}
         ranks = prepared.checked.suite.plan.ranks
         assert reserved["nodes"] * reserved["ntasks-per-node"] == reserved["ntasks"] >= ranks, words
-        places = prepared.launcher.places
+        places = prepared.inputs.launcher.places
         if places.are_given:
             seats = places.seats(ranks)
             assert (reserved["nodes"], reserved["ntasks-per-node"]) == (seats.nodes, seats.per_node)

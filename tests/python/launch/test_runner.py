@@ -17,7 +17,7 @@ from rich.console import Console
 
 from strider.engine import Engine, Json, Mpi
 from strider.errors import ExitCode, StriderError
-from strider.launch import Bounds, Outcome, Watching, execute, folder
+from strider.launch import Bounds, Outcome, RunInputs, Watching, execute, folder
 from strider.launch.confinement import Wish
 from strider.launch.display import Silent
 from strider.launch.launchers import Launcher, choose
@@ -76,17 +76,15 @@ def run(engine: Engine, target: Path, tmp_path: Path) -> Run:
         checked = check(build(parse(SUITE, "s.toml"), engine.description, changes), engine)
         launcher = choose_launcher("mpiexec", engine.version.mpi)
         with interruptions() as interrupted:
-            return execute(
-                checked,
-                engine,
-                launcher,
-                tmp_path / "store",
-                display or Silent(),
-                Console(file=io.StringIO()),
-                interrupted,
-                Watching(ceilings="none"),
-                bounds=bounds,
+            inputs = RunInputs(
+                checked=checked,
+                engine=engine,
+                launcher=launcher,
+                store=tmp_path / "store",
+                watching=Watching(ceilings="none"),
+                bounds=bounds or Bounds(),
             )
+            return execute(inputs, display or Silent(), Console(file=io.StringIO()), interrupted)
 
     return start
 
@@ -399,7 +397,7 @@ def test_nothing_of_the_engine_is_left_where_the_front_end_breaks(run: Run, targ
 def test_a_store_that_is_full_at_the_end_comes_with_a_remedy(
     run: Run, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("strider.launch.rundir.seal", full)

@@ -7,11 +7,11 @@ from strider.launch import Watching, watching
 
 
 def test_the_usual_is_all_counters_and_timelines() -> None:
-    assert watching("all", "auto", "100ms") == Watching()
+    assert watching(counters="all", timeline="auto", timeline_interval="100ms") == Watching()
 
 
 def test_the_engine_gets_it_as_options() -> None:
-    words = watching("basic", "node", "0.25s", "none").words()
+    words = watching(counters="basic", timeline="node", timeline_interval="0.25s", ceilings="none").words()
     options = dict(zip(words[::2], words[1::2], strict=True))
     assert options == {
         "--counters": "basic",
@@ -33,4 +33,4 @@ def test_the_engine_gets_it_as_options() -> None:
 )
 def test_what_is_no_choice_is_refused(counters: str, timeline: str, interval: str, message: str) -> None:
     with pytest.raises(StriderError, match=message):
-        watching(counters, timeline, interval)
+        watching(counters=counters, timeline=timeline, timeline_interval=interval)

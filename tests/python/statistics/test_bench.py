@@ -137,17 +137,19 @@ class TestVerdicts:
 
     def test_tables_of_10_rows_without_a_difference_name_one_in_at_most_5_of_100(self) -> None:
         """Fails without Benjamini-Hochberg: 40 of 100 tables."""
-        found = contested(self.within, 5, 10, 0.0, 120, random(), QUIET)
+        found = contested(self.within, 5, 10, 0.0, random(), trials=120, progress=QUIET)
         assert found.tables.value <= 0.09
 
     def test_rounds_that_drift_together_hide_no_difference(self) -> None:
         """Fails where rounds are not paired: rounds vary by 50 %, sides by 2 %."""
         contest = replace(self.within, shared=autocorrelated(0.7, 0.5), own=lognormal(0.02))
-        found = contested(contest, 8, 5, 0.1, 20, random(), QUIET)
+        found = contested(contest, 8, 5, 0.1, random(), trials=20, progress=QUIET)
         assert found.rows.value >= 0.95
 
     def test_a_slowdown_of_10_percent_is_named_slower_and_its_size_held(self) -> None:
-        found = contested(replace(self.within, own=lognormal(0.02)), 8, 5, 0.1, 40, random(), QUIET)
+        found = contested(
+            replace(self.within, own=lognormal(0.02)), 8, 5, 0.1, random(), trials=40, progress=QUIET
+        )
         assert found.rows.value >= 0.95
         assert found.sizes.value >= 0.9
 
