@@ -15,8 +15,8 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,9 +26,10 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests" / "python")]
 
-from limits_builders import Result, of_clients, of_node, run_of  # noqa: E402
-from strider.limits import Analysis  # noqa: E402
+from limits_builders import Result, analysis_of_scene, run_of  # noqa: E402
+from strider.limits import RULES, Analysis, Rule  # noqa: E402
 from strider.limits.catalogue import tables  # noqa: E402
+from strider.limits.scene import Scene  # noqa: E402
 from strider.statistics import (  # noqa: E402
     last_in_phases,
     rule,
@@ -44,8 +45,6 @@ from strider.statistics.stragglers import (  # noqa: E402
     last_by_chance,
     slow_places,
 )
-from strider.store.model import CeilingReport, CounterGroup, NodeCounters  # noqa: E402
-from strider.units import MIB  # noqa: E402
 
 RATES = ROOT / "python" / "strider" / "statistics" / "rule_rates.json"
 PAGE = ROOT / "docs" / "limits.md"
@@ -78,88 +77,7 @@ def busy(rng: Generator, n: int) -> Values:
 
 
 NOISES = (quiet, busy, two_levels)
-
-
-@dataclass
-class Scene:
-    """Runs of one result in which a number is at `absent` without the cause, and at `present` with it.
-
-    Attributes:
-        keys: Of the builder's result.
-        fields: Fields of the samples by the number of each repetition.
-        groups: Counters of a node by the same.
-        by_rate: Whether the number is the rate ÷ 1000 MiB/s, with the noise of the rate.
-    """
-
-    absent: float
-    present: float
-    keys: Mapping[str, Any] = field(default_factory=dict)
-    fields: Callable[[float], Mapping[str, Any]] = lambda _: {}
-    groups: Callable[[float], Sequence[tuple[str, str, Mapping[str, float]]]] = lambda _: ()
-    by_rate: bool = False
-    ceilings: Sequence[CeilingReport] = ()
-    file_system: str = "ext4"
-    cause: str = ""
-
-
-def spend(*names: str) -> Callable[[float], Mapping[str, Any]]:
-    """Seconds of a field for a share of two seconds."""
-    return lambda share: {names[0]: 2.0 * share}
-
-
-def cpu(name: str) -> Callable[[float], Sequence[tuple[str, str, Mapping[str, float]]]]:
-    """Processor time of four processors for a share of it."""
-    return lambda share: [("cpu", "", {name: 8.0 * share, "idle_s": 8.0 * (1 - share)})]
-
-
-def sent(share: float) -> Sequence[tuple[str, str, Mapping[str, float]]]:
-    """Bytes that a node sent for a share of 1000 MiB/s."""
-    return [("network", "eth0", {"sent_bytes": 2000 * share * MIB})]
-
-
-def segments(resent: float) -> Sequence[tuple[str, str, Mapping[str, float]]]:
-    """Retransmitted ones of 20 000 segments, by chance."""
-    rng = np.random.default_rng(int(1e9 * resent))
-    return [
-        ("tcp", "", {"retransmitted_segments": float(rng.poisson(20000 * resent)), "sent_segments": 20000.0}),
-        ("network", "eth0", {"sent_bytes": 4000.0 * MIB}),
-    ]
-
-
-READ = {"operation": "read"}
-SERVED = {"served_by_storage": 1.0, "served_source": "process"}
-SCENES: dict[str, Scene] = {
-    "think": Scene(0.27, 0.45, fields=spend("compute_s")),
-    "rate limit": Scene(0.85, 0.99, keys={"keys": {"rate_limit": 1000 * MIB}}, by_rate=True),
-    "cache": Scene(0.8, 0.98, keys=READ, fields=lambda share: {"served_share": 1 - share}),
-    "faster than storage": Scene(1.0, 1.6, keys=READ, by_rate=True, ceilings=[of_node(device_read=1000.0)]),
-    "memory copy": Scene(0.75, 1.0, by_rate=True, ceilings=[of_clients(memory_copy=1000.0)]),
-    "memory": Scene(0.45, 0.65, by_rate=True, ceilings=[of_clients(memory_copy=1000.0)]),
-    "data": Scene(0.22, 0.4, fields=spend("prepare_s")),
-    "request rate": Scene(0.45, 0.7, by_rate=True, ceilings=[of_clients(null_requests=1000.0)]),
-    "device": Scene(0.75, 1.0, by_rate=True, ceilings=[of_node(device_write=1000.0)]),
-    "target stream": Scene(0.75, 1.0, by_rate=True, ceilings=[of_node(target_write=1000.0)]),
-    "busy device": Scene(
-        0.8, 0.98, keys={"keys": {"depth": 4}}, groups=lambda s: [("block", "sda", {"busy_s": 2.0 * s})]
-    ),
-    "sync": Scene(0.45, 0.75, fields=spend("sync_s")),
-    "opening": Scene(0.27, 0.45, fields=spend("open_s")),
-    "link": Scene(0.7, 0.95, groups=sent, ceilings=[of_node(link=1000.0)]),
-    "network": Scene(0.7, 0.95, groups=sent, ceilings=[of_node(network=1000.0)]),
-    "processors": Scene(0.8, 0.98, groups=cpu("user_s")),
-    "ranks": Scene(0.7, 0.95, fields=lambda share: {"user_s": 4.0 * share}),
-    "I/O wait": Scene(
-        0.45, 0.75, groups=lambda s: [("cpu", "", {"iowait_s": 4.0 * s, "idle_s": 16.0 - 4.0 * s})]
-    ),
-    "steal": Scene(0.08, 0.2, groups=cpu("steal_s")),
-    "retransmits": Scene(
-        0.0005,
-        0.004,
-        keys={"interface": {"name": "nfs"}},
-        groups=segments,
-        cause="0.4 % of 20 000 segments a repetition (0.05 % without a cause), noise of the rate 3 %",
-    ),
-}
+SIMULATED = {rule.name: (rule, rule.scene) for rule in RULES if rule.scene}
 
 
 def scattered(rng: Generator, share: float, n: int) -> Values:
@@ -168,49 +86,23 @@ def scattered(rng: Generator, share: float, n: int) -> Values:
     return list(map(float, odds / (1 + odds)))
 
 
-def speaks(rule: str, scene: Scene, number: float, noise: Values, rng: Generator) -> bool:
+def speaks(rule: Rule, scene: Scene, number: float, noise: Values, rng: Generator) -> bool:
     """Whether the rule is said of a simulated run with such a number."""
     n = len(noise)
-    rates = [1000.0 * (number if scene.by_rate else 1.0) * one for one in noise]
-    shares = [number] * n if scene.by_rate or rule == "retransmits" else scattered(rng, number, n)
-    if rule == "retransmits":
-        shares = [number * (1 + 1e-6 * rng.random()) for _ in range(n)]
-    result = Result(rates=rates, **scene.keys)
-    run = run_of(result, ceilings=scene.ceilings, file_system=scene.file_system)
-    samples = []
-    for sample, share in zip(run.samples, shares, strict=True):
-        fields = dict(scene.fields(share))
-        moved = 2 * sample.bytes
-        served = fields.pop("served_share", None if rule == "faster than storage" else 1.0)
-        if sample.operation == "read" and served is not None:
-            fields |= {**SERVED, "served_by_storage": served, "served_bytes": round(served * moved)}
-        doubled = {"elapsed_s": 2.0, "bytes": moved, "requests": 2 * sample.requests}
-        samples.append(sample.model_copy(update=doubled | fields))
-    run = run.model_copy(update={"samples": samples})
-    counters = [
-        NodeCounters(
-            case=1,
-            repetition=repetition,
-            operation=result.operation,
-            elapsed_s=2.0,
-            counters=[
-                CounterGroup(source=source, instance=instance, values=dict(values))
-                for source, instance, values in scene.groups(share)
-            ],
-        )
-        for repetition, share in enumerate(shares)
-        if scene.groups(share)
-    ]
-    analysis = Analysis.of_summaries(run, summarize(run, counters), counters)
-    return any(finding.rule.name == rule for verdict in analysis.verdicts for finding in verdict.findings)
+    if scene.is_exact:
+        shares: Values = [number * (1 + 1e-6 * rng.random()) for _ in range(n)]
+    else:
+        shares = [number] * n if scene.by_rate else scattered(rng, number, n)
+    analysis = analysis_of_scene(scene, number, noise, shares)
+    return any(finding.rule is rule for verdict in analysis.verdicts for finding in verdict.findings)
 
 
-def rule_rates(rule: str, runs: int) -> dict[str, Any]:
+def rule_rates(name: str, runs: int) -> dict[str, Any]:
     """Rates of a rule of single results."""
-    scene = SCENES[rule]
+    rule, scene = SIMULATED[name]
 
     def share(number: float, n: int, noise: Callable[[Generator, int], Values]) -> float:
-        rng = np.random.default_rng([n, len(rule), NOISES.index(noise)])
+        rng = np.random.default_rng([n, len(name), NOISES.index(noise)])
         return sum(speaks(rule, scene, number, noise(rng, n), rng) for _ in range(runs)) / runs
 
     kind = "rate ÷ ceiling" if scene.by_rate else "share"
@@ -448,7 +340,7 @@ def main() -> None:
     parser.add_argument("--tables", action="store_true", help="write the tables of docs/limits.md alone")
     options = parser.parse_args()
     found = json.loads(RATES.read_text(encoding="utf-8")) if RATES.is_file() else {}
-    for name in [] if options.tables else options.rule or [*SCENES, *SENTENCES]:
+    for name in [] if options.tables else options.rule or [*SIMULATED, *SENTENCES]:
         own = SENTENCES[name].rates(options.runs) if name in SENTENCES else rule_rates(name, options.runs)
         print(name, own, flush=True)
         found[name] = own

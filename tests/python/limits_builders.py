@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from strider.limits import Analysis
+from strider.limits.scene import Groups, Scene
 from strider.statistics import summarize
 from strider.store.case import Case
 from strider.store.model import (
@@ -23,7 +24,8 @@ from strider.store.model import (
 )
 from strider.units import MIB
 
-Groups = Sequence[tuple[str, str, Mapping[str, float]]]
+#: Of a read whose bytes storage served.
+_SERVED = {"served_by_storage": 1.0, "served_source": "process"}
 
 
 @dataclass
@@ -109,6 +111,49 @@ def analysis_of(
     """What is said of a run with these results."""
     run = run_of(*results, ceilings=ceilings, file_system=file_system)
     counters = [node for number, one in enumerate(results, 1) for node in one.nodes(number)]
+    return Analysis.of_summaries(run, summarize(run, counters), counters)
+
+
+def analysis_of_scene(
+    scene: Scene, number: float, noise: Sequence[float], shares: Sequence[float]
+) -> Analysis:
+    """What is said of a simulated run of a rule.
+
+    Args:
+        scene: The scene.
+        number: The number of the rule.
+        noise: Factor of the rate of each repetition.
+        shares: The number in each repetition.
+    """
+    rates = [1000.0 * (number if scene.by_rate else 1.0) * one for one in noise]
+    result = Result(rates=rates, **scene.keys)
+    reports = [of_node(**scene.of_node)] * bool(scene.of_node)  # type: ignore[arg-type]
+    reports += [of_clients(**scene.of_clients)] * bool(scene.of_clients)  # type: ignore[arg-type]
+    run = run_of(result, ceilings=reports)
+    samples = []
+    for sample, share in zip(run.samples, shares, strict=True):
+        fields = dict(scene.fields(share))
+        moved = 2 * sample.bytes
+        served = fields.pop("served_share", 1.0 if scene.is_served else None)
+        if sample.operation == "read" and served is not None:
+            fields |= {**_SERVED, "served_by_storage": served, "served_bytes": round(served * moved)}
+        doubled = {"elapsed_s": 2.0, "bytes": moved, "requests": 2 * sample.requests}
+        samples.append(sample.model_copy(update=doubled | fields))
+    run = run.model_copy(update={"samples": samples})
+    counters = [
+        NodeCounters(
+            case=1,
+            repetition=repetition,
+            operation=result.operation,
+            elapsed_s=2.0,
+            counters=[
+                CounterGroup(source=source, instance=instance, values=dict(values))
+                for source, instance, values in groups
+            ],
+        )
+        for repetition, share in enumerate(shares)
+        if (groups := scene.groups(share))
+    ]
     return Analysis.of_summaries(run, summarize(run, counters), counters)
 
 

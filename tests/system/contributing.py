@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-INTERFACE, PATTERN, SECTION, VERB = "newcomer", "backward", "cases", "greet"
+INTERFACE, PATTERN, SECTION, VERB, LIMIT = "newcomer", "backward", "cases", "greet", "closing"
 FORBIDDEN = "un" + "speakable"
 """What the rule finds; not here."""
 
@@ -150,12 +150,29 @@ def add_rule(tree: Tree) -> None:
     tree.insert("tools/tidy.py", "FORBIDDEN: dict[str, str] = {\n", row)
 
 
+def add_limit(tree: Tree) -> None:
+    """A rule on limits: a copy of another one, and its name in the list."""
+    folder = "python/strider/limits/rules"
+    changes = {
+        "Opening and closing files takes": "Closing files takes",
+        '"opening"': f'"{LIMIT}"',
+        '"open_s", "close_s"': '"close_s"',
+        'spend("open_s")': 'spend("close_s")',
+        "opening and closing files take {share}": "closing files takes {share}",
+        "Without opening and closing": "Without closing",
+        "(`open_s` + `close_s`)": "`close_s`",
+    }
+    tree.copy(f"{folder}/opening.py", f"{folder}/{LIMIT}.py", changes)
+    tree.insert(f"{folder}/__init__.py", '    "opening",\n', f'    "{LIMIT}",\n')
+
+
 ALL = {
     "interface": add_interface,
     "pattern": add_pattern,
     "section": add_section,
     "verb": add_verb,
     "rule": add_rule,
+    "limit": add_limit,
 }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from contributing import FORBIDDEN, INTERFACE, PATTERN, VERB
+from contributing import FORBIDDEN, INTERFACE, LIMIT, PATTERN, VERB
 from strider.engine import Engine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -159,6 +159,12 @@ def test_what_make_format_leaves_passes_lint(copy: Copy) -> None:
 
 def pytest_in(copy: Copy, *words: str) -> None:
     copy.run(PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *words)
+
+
+def test_the_rule_on_limits_is_simulated_and_described(copy: Copy) -> None:
+    copy.run(PYTHON, "benchmarks/diagnoses.py", LIMIT)
+    assert f"| {LIMIT} | explains | `close_s` ÷ `elapsed_s` |" in copy.run("cat", "docs/limits.md")
+    pytest_in(copy, "tests/python/limits/test_rules.py")
 
 
 @pytest.mark.parametrize(

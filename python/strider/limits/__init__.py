@@ -1,6 +1,6 @@
 """What limits a case: its rate beside the machine's ceilings, and what the nodes counted meanwhile.
 
-The rules are in `rules`, each with its threshold and the reason for it; docs/limits.md has them as a table.
+The rules are in `rules`, one file each; docs/limits.md has them as a table.
 """
 
 from strider.limits.analysis import Analysis

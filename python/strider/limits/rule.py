@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from strider.limits.evidence import Evidence
+from strider.limits.scene import Scene
 from strider.statistics.rule import Card, Rates, interval_of, rates_of
 
 Weight = Literal["explains", "adds"]
@@ -35,7 +36,12 @@ def _nothing(_: Evidence) -> str:
     return ""
 
 
-@dataclass(frozen=True)
+def always(text: str) -> Callable[[Evidence], str]:
+    """Returns words that are the same of each result."""
+    return lambda _: text
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rule:
     """One rule.
 
@@ -55,6 +61,7 @@ class Rule:
         counts: The fewest repetitions or events, for the manual.
         described: The test in words, where it is the rule's own.
         despite: Reasons for a low grade of the result that the rule itself is about.
+        scene: Simulated runs that show how often it errs; None of a rule by definition.
     """
 
     name: str
@@ -72,6 +79,7 @@ class Rule:
     counts: str = "3 repetitions"
     described: str = ""
     despite: frozenset[str] = frozenset()
+    scene: Scene | None = None
 
     def applies(self, evidence: Evidence, share: float | None) -> bool:
         """Whether the rule speaks of a result with this share."""

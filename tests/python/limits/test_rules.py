@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from limits_builders import Result, analysis_of, of_clients, of_node
-from strider.limits import RULES, UNEXPLAINED, Analysis
+from limits_builders import Result, analysis_of, analysis_of_scene, of_clients, of_node
+from strider.limits import RULES, UNEXPLAINED, Analysis, Rule, rules
 from strider.limits.catalogue import CATALOGUE, tables
 from strider.report.sections.limits import as_json
 from strider.report.words.wording import plural
@@ -188,9 +188,22 @@ def test_a_rule_speaks_from_its_threshold_on(
     assert rule not in said(analysis_of(Result(**below), ceilings=ceilings))
 
 
-def test_every_rule_has_a_test() -> None:
-    tested = {one[0] for one in BY_SHARE} | {"null interface", "target in memory", "faster than storage"}
-    assert tested == {rule.name for rule in RULES}
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.scene], ids=lambda rule: rule.name)
+def test_a_rule_speaks_in_its_scene_with_the_cause_alone(rule: Rule) -> None:
+    assert rule.scene
+    for number, speaks in ((rule.scene.present, True), (rule.scene.absent, False)):
+        found = said(analysis_of_scene(rule.scene, number, [1.0] * 5, [number] * 5))
+        assert (rule.name in found) is speaks
+
+
+def test_a_rule_without_a_scene_holds_by_what_the_case_is() -> None:
+    """Nothing of it is left to chance."""
+    assert {rule.test for rule in RULES if not rule.scene} == {"definition"}
+
+
+def test_each_file_of_the_rules_is_one_of_them() -> None:
+    files = {file.stem for file in Path(rules.__file__).parent.glob("[!_]*.py")}
+    assert files == set(rules.NAMES)
 
 
 def test_what_is_not_known_is_not_said() -> None:
@@ -443,14 +456,11 @@ def test_the_page_has_the_rules() -> None:
         assert f"| {rule.name} | {rule.why} |" in tables()
 
 
-#: Rules that hold by what the case is: nothing of them is left to chance.
-CERTAIN = {"null interface", "target in memory"}
-
-
 def test_every_sentence_was_simulated_and_holds_what_was_asked() -> None:
     """Said without a cause in at most 1 % of runs, and with it in 95 % from ten repetitions on."""
+    certain = {rule.name for rule in RULES if not rule.scene}
     for card in CATALOGUE:
-        if card.name in CERTAIN:
+        if card.name in certain:
             continue
         assert card.rates is not None, card.name
         assert card.rates.runs >= 500
