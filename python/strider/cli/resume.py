@@ -50,20 +50,18 @@ def resume(
     """
     from strider.launch.rundir import RunDirectory
     from strider.listing.names import store_of
-    from strider.running.resuming import resume_directory
+    from strider.running.resuming import ResumeOptions, resume_directory
     from strider.store import resolve
 
     path = resolve(store_of(output.store), run).absolute()
-    resume_directory(
-        RunDirectory(path.name, path),
-        _seconds(time_limit),
-        ranks.places(),
-        confine,
-        within,
+    asked = ResumeOptions(
+        limit_s=_seconds(time_limit),
+        places=ranks.places(),
+        confine=confine,
+        within=within or [],
         anyway=anyway,
-        quiet=output.quiet,
-        json=output.json,
     )
+    resume_directory(RunDirectory(path.name, path), asked, output)
 
 
 def _seconds(text: str | None) -> float | None:

@@ -89,7 +89,8 @@ def _begin_or_resume(job: "Job", file: Path, options: "RunOptions", limit: _Limi
     from strider.jobs import ended_earlier, has_ended_last, note_process
     from strider.launch.rundir import RunDirectory
     from strider.running.conducting import run_suite
-    from strider.running.resuming import resume_directory
+    from strider.running.options import OutputOptions
+    from strider.running.resuming import ResumeOptions, resume_directory
 
     if not ended_earlier(job):
         raise StriderError(f"another part of job {job.id} runs: wait for its end", ExitCode.CANNOT_RUN)
@@ -104,9 +105,8 @@ def _begin_or_resume(job: "Job", file: Path, options: "RunOptions", limit: _Limi
     _wait_for_earlier(directory)
     is_over = has_ended_last(job)
     note_process(job)
-    resume_directory(
-        directory, limit.seconds, options.places, anyway=True, is_over=is_over, quiet=options.quiet
-    )
+    asked = ResumeOptions(limit_s=limit.seconds, places=options.places, anyway=True, is_over=is_over)
+    resume_directory(directory, asked, OutputOptions(quiet=options.quiet))
 
 
 def _remove_unfinished(directory: Path) -> None:

@@ -1,11 +1,12 @@
 """Continues runs that were cut."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strider.console import echo, error_console
 from strider.errors import StriderError
+from strider.running.options import OutputOptions, RunOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,64 +23,55 @@ if TYPE_CHECKING:
 _REMEDY = "start a new run with strider run"
 
 
-def resume_directory(
-    directory: "RunDirectory",
-    typed_s: float | None = None,
-    places: "Places | None" = None,
-    confine: str | None = None,
-    within: list[Path] | None = None,
-    *,
-    anyway: bool = False,
-    is_over: bool = False,
-    quiet: bool = False,
-    json: bool = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ResumeOptions:
+    """Options of a further start of a run.
+
+    Attributes:
+        limit_s: Its time limit in seconds; None if not given.
+        places: Where the ranks may be; None: as in the run.
+        confine: Whether the ranks are confined; None: as in the run.
+        within: Directories that may contain the target; empty: those of the run.
+        anyway: Whether conditions may differ.
+        is_over: Whether a scheduler has ended the last start, on whichever node it was.
+    """
+
+    limit_s: float | None = None
+    places: "Places | None" = None
+    confine: str | None = None
+    within: "Sequence[Path]" = ()
+    anyway: bool = False
+    is_over: bool = False
+
+
+def resume_directory(directory: "RunDirectory", asked: ResumeOptions, output: OutputOptions) -> None:
     """Continues a run; see `resume`.
 
     Args:
         directory: The run's directory.
-        typed_s: Time limit of this start in seconds; None if not given.
-        places: Where the ranks may be; None: as in the run.
-        confine: Whether the ranks are confined; None: as in the run.
-        within: Directories that may contain the target; None: those of the run.
-        anyway: Whether conditions may differ.
-        is_over: Whether a scheduler has ended the last start, on whichever node it was.
-        quiet: Whether to hide progress.
-        json: Whether to print JSON.
+        asked: Options of this start.
+        output: Whether progress is hidden, and whether JSON is printed.
 
     Raises:
         StriderError: The run cannot be resumed.
     """
-    from strider.launch.launchers import Places
     from strider.launch.ownership import require_own
     from strider.launch.resume import claimed
     from strider.running.conducting import conduct
-    from strider.running.options import RunOptions
     from strider.running.performing import tell_sizes
 
     require_own(directory)
     console = error_console()
-    with claimed(directory, is_over=is_over):
-        prepared = _prepared(
-            directory, typed_s, places or Places(), confine, within, anyway=anyway, is_over=is_over
-        )
+    with claimed(directory, is_over=asked.is_over):
+        prepared = _prepared(directory, asked)
         if prepared is None:
             echo(f"{directory.run} is complete: nothing is missing")
             return
         tell_sizes([_told(prepared.inputs.resumption)] if prepared.inputs.resumption else [], console)
-        conduct(prepared, RunOptions(quiet=quiet, json=json))
+        conduct(prepared, RunOptions(quiet=output.quiet, json=output.json))
 
 
-def _prepared(
-    directory: "RunDirectory",
-    typed_s: float | None,
-    places: "Places",
-    confine: str | None,
-    within: list[Path] | None,
-    *,
-    anyway: bool,
-    is_over: bool = False,
-) -> "Prepared | None":
+def _prepared(directory: "RunDirectory", asked: ResumeOptions) -> "Prepared | None":
     """Returns all that is needed to continue a run; None if nothing is missing.
 
     Raises:
@@ -89,12 +81,12 @@ def _prepared(
     from strider.launch import Bounds, Observing, RunInputs, check_target, watching, wish_of
     from strider.launch.earlier import read_earlier
     from strider.launch.fitting import require_room
-    from strider.launch.launchers import choose
+    from strider.launch.launchers import Places, choose
     from strider.launch.resume import planned_again, require_over
     from strider.running.prepared import Prepared
 
     info = _own_info(directory)
-    require_over(directory, info, is_over=is_over)
+    require_over(directory, info, is_over=asked.is_over)
     if _has_all(directory, info):
         return None
     options = info["options"]
@@ -102,7 +94,7 @@ def _prepared(
     checked = planned_again(directory, info, engine)
     target = check_target(str(info["directory"]))
     _require_same_data(directory, checked.suite.plan, target)
-    differing = _differences(target, info, engine, anyway=anyway)
+    differing = _differences(target, info, engine, anyway=asked.anyway)
     watched = watching(
         counters=options["counters"],
         timeline=options["timeline"],
@@ -112,7 +104,7 @@ def _prepared(
         per_rank=Path(info["per_rank"]) if info.get("per_rank") else None,
     )
     earlier = read_earlier(directory.events)
-    chosen = places_again(places, options)
+    chosen = places_again(asked.places or Places(), options)
     require_room(checked.suite, options["launcher"], chosen)
     launcher = choose(options["launcher"], engine.version.mpi, chosen)
     launcher.places.require_all_used(checked.suite.plan.ranks)
@@ -123,17 +115,10 @@ def _prepared(
         store=directory.path.parent,
         watching=watched,
         remount=options["remount"],
-        bounds=Bounds(wish_of(confine or options["confine"]), _bounds(within) or _bounds(options["within"])),
-        resumption=_resumption(
-            directory,
-            info,
-            earlier,
-            typed_s,
-            checked.suite.plan.time_limit_s,
-            differing,
-            anyway=anyway,
-            is_over=is_over,
+        bounds=Bounds(
+            wish_of(asked.confine or options["confine"]), _bounds(asked.within) or _bounds(options["within"])
         ),
+        resumption=_resumption(directory, info, earlier, asked, checked.suite.plan.time_limit_s, differing),
     )
     return Prepared(inputs=inputs)
 
@@ -154,18 +139,15 @@ def _resumption(
     directory: "RunDirectory",
     info: dict[str, Any],
     earlier: "Earlier",
-    typed_s: float | None,
+    asked: ResumeOptions,
     plan_limit_s: float,
     differing: list[str],
-    *,
-    anyway: bool,
-    is_over: bool,
 ) -> "Resumption":
     from strider.launch import Resumption
     from strider.launch.resume import limit_of_resumption, status_of_cut
 
     status = status_of_cut(info, earlier)
-    limit_s = limit_of_resumption(plan_limit_s, status, earlier, typed_s)
+    limit_s = limit_of_resumption(plan_limit_s, status, earlier, asked.limit_s)
     signal = str(info.get("signal", ""))
     return Resumption(
         directory,
@@ -173,9 +155,9 @@ def _resumption(
         status,
         limit_s,
         differing,
-        elsewhere=anyway,
+        elsewhere=asked.anyway,
         signal=signal,
-        is_over=is_over,
+        is_over=asked.is_over,
     )
 
 

@@ -25,9 +25,9 @@ def app() -> typer.Typer:
 
     @made.command("print")
     @grouped
-    def print_(*, text: str, colours: Colours, copies: int = 1) -> None:
+    def print_(*, text: str, wide: bool = False, colours: Colours, copies: int = 1) -> None:
         """Print."""
-        typer.echo(f"{text} {colours.ink} {colours.papers} {copies}")
+        typer.echo(f"{text} {colours.ink} {colours.papers} {copies}{' wide' * wide}")
 
     @made.command("draw")
     @grouped
@@ -56,7 +56,7 @@ def test_options_left_out_are_none_of_the_verb(app: typer.Typer) -> None:
 
 def test_help_has_options_in_the_order_of_the_parameters(app: typer.Typer) -> None:
     text = CliRunner().invoke(app, ["print", "--help"]).stdout
-    places = [text.index(word) for word in ("Print.", "--ink", "--paper", "--copies")]
+    places = [text.index(word) for word in ("Print.", "--wide", "--ink", "--paper", "--copies")]
     assert places == sorted(places)
 
 
