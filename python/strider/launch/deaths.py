@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from strider.errors import ExitCode
+from strider.launch.first_end import is_same_host
 from strider.launch.rank_words import not_waiting
 from strider.launch.state import RunState, Unanswered
 from strider.text import enumerated
@@ -31,6 +32,7 @@ _BANNER = (
     "Please see the FAQ page for debugging suggestions",
 )
 """Banner that MPICH prints after any abnormal exit."""
+_ONLY_KILLED = re.compile(r"^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\(signal 9\)", re.MULTILINE)
 _LOST_PROCESS = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
@@ -67,17 +69,19 @@ class LostProcess:
         number: The signal that ended it; None for another reason.
         rank: Its rank; None if the launcher does not report it.
         pid: Its process id; None if the launcher does not report it.
+        is_certain: Whether no other rank on its node can have ended before it.
     """
 
     node: str
     number: signal.Signals | None
     rank: int | None = None
     pid: int | None = None
+    is_certain: bool = True
 
     def __str__(self) -> str:
         known = f"rank {self.rank}" if self.rank is not None else "a rank"
         pid = f" (process {self.pid})" if self.pid is not None else ""
-        return f"{known} on {self.node}{pid}"
+        return f"{known} on {self.node}{pid}{'' if self.is_certain else ' or another rank there'}"
 
 
 def cause_of_death(returncode: int | None, state: RunState, log: str = "") -> str:
@@ -107,8 +111,7 @@ def _cause(returncode: int | None, state: RunState, log: str) -> str:
         return _lost_connections(nodes, state, where)
     lost = lost_process(log)
     if lost and lost.number:
-        rank = replace(lost, rank=_rank_of(lost, state))
-        return _end_of_rank(str(rank), lost.number, where, f" on {lost.node}")
+        return _end_of_process(lost, state, log, where)
     if returncode is not None and returncode < 0:
         return f"the launcher was killed (signal {-returncode}) {where}: check who sent the signal, and dmesg"
     number = _signal(returncode)
@@ -128,6 +131,36 @@ def _cause(returncode: int | None, state: RunState, log: str) -> str:
     return _end_of_rank("a rank", number, where)
 
 
+def _end_of_process(lost: LostProcess, state: RunState, log: str, where: str) -> str:
+    """Returns what happened to the rank that the launcher reports, or to the one that ended before it.
+
+    After a signal ended one rank, MPICH's launcher kills the others on its node, and reports the lowest.
+    """
+    number, exit_status = lost.number, 0
+    first = state.first_end
+    if lost.number is signal.SIGKILL and lost.rank is None:
+        if first is None or lost.pid not in first.among:
+            lost = replace(lost, is_certain=len(_ranks_of_node(lost.node, state)) < 2)
+        elif lost.pid != first.pid:
+            lost = replace(lost, pid=first.pid)
+            number, exit_status = _ending(first.status, log)
+    rank, there = str(replace(lost, rank=_rank_of(lost, state))), f" on {lost.node}"
+    if number:
+        return _end_of_rank(rank, number, where, there)
+    status = f" (exit status {exit_status})" if exit_status else ""
+    return f"{rank} ended first {where}{status}: see engine.log of the run, and check dmesg{there}"
+
+
+def _ending(status: int | None, log: str) -> tuple[signal.Signals | None, int]:
+    """Returns the signal that ended a rank and its exit status, from its wait status or MPICH's report."""
+    if status is None:
+        # MPICH combines the signals of all ranks bit by bit, with those 9 that it sent.
+        return signal.SIGKILL if _ONLY_KILLED.search(log) else None, 0
+    if os.WIFSIGNALED(status):
+        return signal.Signals(os.WTERMSIG(status)), 0
+    return None, os.WEXITSTATUS(status)
+
+
 def _all_ranks(state: RunState) -> list[tuple[int, str]]:
     """Returns the ranks with their nodes; empty if they are not known."""
     return [(rank, node["name"]) for node in state.nodes for rank, _ in node.get("processes", [])]
@@ -142,8 +175,8 @@ def _lost_connections(nodes: Sequence[str], state: RunState, where: str) -> str:
             f"node {named} was lost {where}: its launcher daemon or the connection to it ended; check that "
             f"{nodes[0]} is up and reachable"
         )
-    others = [node["name"] for node in state.nodes if not _is_same_host(node["name"], socket.gethostname())]
-    if others and all(any(_is_same_host(name, node) for node in nodes) for name in others):
+    others = [node["name"] for node in state.nodes if not is_same_host(node["name"], socket.gethostname())]
+    if others and all(any(is_same_host(name, node) for node in nodes) for name in others):
         return f"this host lost its connection to {named} {where}: check the network link of this host"
     return (
         f"nodes {named} were lost {where}: their launcher daemons or the connections to them ended; check "
@@ -207,7 +240,7 @@ def _ranks_on(node: str, state: RunState) -> str:
 
 def _ranks_of_node(name: str, state: RunState) -> list[int]:
     """Returns the ranks on a node of that name; empty if they are unknown."""
-    found = [node for node in state.nodes if _is_same_host(node["name"], name)]
+    found = [node for node in state.nodes if is_same_host(node["name"], name)]
     return [rank for rank, _ in found[0].get("processes", [])] if len(found) == 1 else []
 
 
@@ -221,14 +254,9 @@ def _rank_of(lost: LostProcess, state: RunState) -> int | None:
         for rank, pid in node.get("processes", [])
         if pid == lost.pid
     ]
-    here = [one for one in alike if _is_same_host(one[0], lost.node)]
+    here = [one for one in alike if is_same_host(one[0], lost.node)]
     found = here if len(here) == 1 else alike
     return found[0][1] if len(found) == 1 else None
-
-
-def _is_same_host(one: str, other: str) -> bool:
-    """Returns whether two names are equal, or one is the other with a domain."""
-    return one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
 
 
 def _end_of_rank(rank: str, number: signal.Signals, where: str, there: str = "") -> str:

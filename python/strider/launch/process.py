@@ -22,10 +22,17 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class EngineProcess:
-    """The launcher's process with all ranks of this machine as descendants."""
+    """The launcher's process with all ranks of this machine as descendants.
+
+    Attributes:
+        process: The process.
+        launcher: The launcher.
+        program: Name of the program of the ranks.
+    """
 
     process: subprocess.Popen[bytes]
     launcher: Launcher
+    program: str = ""
 
     @property
     def returncode(self) -> int | None:
@@ -86,7 +93,7 @@ def start(
             )
     except OSError as error:
         raise StriderError(f"cannot start {launcher.name}: {error.strerror}", ExitCode.CANNOT_RUN) from error
-    return EngineProcess(process, launcher)
+    return EngineProcess(process, launcher, Path(program[0]).name)
 
 
 def _leash() -> Callable[[], None]:

@@ -25,6 +25,7 @@ from strider.launch import folder, rundir
 from strider.launch.confinement import Confinement, Forbidden, Needs, confinement
 from strider.launch.deaths import cause_of_death, end_of, kept_for, silent_nodes
 from strider.launch.display import Display, Expendable
+from strider.launch.first_end import RankWatch
 from strider.launch.inputs import Bounds, RunInputs
 from strider.launch.losses import LossWatch
 from strider.launch.mounts import RunMount, engine_words, mounts_of_run
@@ -412,9 +413,10 @@ def _follow(
     tail = Tail(directory.events)
     cause: Cause = "itself"
     kill_at = float("inf")
-    with closing(LossWatch(process, directory.log)) as lost:
+    with closing(LossWatch(process, directory.log)) as lost, closing(RankWatch(process.program)) as ranks:
         while process.running():
             _take_events(tail, state, note)
+            ranks.look(state)
             display.show(state)
             now = time.monotonic()
             # After its `end` event, the engine is about to exit.
@@ -433,6 +435,7 @@ def _follow(
             if now >= kill_at or len(interrupted.received) > 1:
                 process.kill()
             time.sleep(POLL_S if cause == "itself" else STOPPING_POLL_S)
+        ranks.look(state)
     _take_events(tail, state, note)
     return cause
 

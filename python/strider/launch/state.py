@@ -59,6 +59,21 @@ class Unanswered:
     reason: str = ""
 
 
+@dataclass(frozen=True)
+class FirstEnd:
+    """The rank on this host that ended first.
+
+    Attributes:
+        pid: Its process id.
+        status: Its wait status; None if unknown.
+        among: Process ids of all ranks on this host.
+    """
+
+    pid: int
+    status: int | None
+    among: frozenset[int]
+
+
 @dataclass
 class RunState:
     """The state of a run.
@@ -83,6 +98,7 @@ class RunState:
         wrong_cases: Numbers of the cases in which wrong data was read.
         nodes: The nodes of the `run` event; empty before.
         unanswered: Nodes that do not answer; None if none was found.
+        first_end: The rank on this host that ended first; None if none did, or if it is unknown.
     """
 
     planned_phases: int
@@ -103,6 +119,7 @@ class RunState:
     wrong_cases: set[int] = field(default_factory=set)
     nodes: list[Event] = field(default_factory=list)
     unanswered: Unanswered | None = None
+    first_end: FirstEnd | None = None
     case: int = 0
     _part: float = 0.0
     _before: float = 0.0

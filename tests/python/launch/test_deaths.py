@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from strider.launch.deaths import cause_of_death, end_of, is_banner, is_lost, lost_nodes, silent_nodes
-from strider.launch.state import RunState, Unanswered
+from strider.launch.state import FirstEnd, RunState, Unanswered
+
+AMONG = frozenset({7, 23742})
 
 
 def state(*, progress: str = "") -> RunState:
@@ -158,9 +160,58 @@ def with_nodes(*nodes: tuple[str, dict[int, int]]) -> RunState:
 
 def test_a_rank_has_its_number_where_the_launcher_reports_only_its_process() -> None:
     known = with_nodes(("n1", {0: 23742, 1: 7}), ("n3", {2: 23741, 3: 23742}))
-    words = cause_of_death(255, known, MPICH.format(status=9))
-    assert words.startswith("rank 3 on n3 (process 23742) was killed (signal 9) in case 2 write")
+    words = cause_of_death(255, known, MPICH.format(status=11))
+    assert words.startswith("rank 3 on n3 (process 23742) crashed (signal 11, SIGSEGV) in case 2 write")
     assert words.endswith(". The other 3 ranks could not continue without it")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "words"),
+    [
+        ({2: 23742}, "rank 2 on n3 (process 23742) was killed (signal 9) in case 2 write"),
+        (
+            {2: 23741, 3: 23742},
+            "rank 3 on n3 (process 23742) or another rank there was killed (signal 9) in case 2 write",
+        ),
+    ],
+)
+def test_of_several_ranks_on_another_node_the_killed_one_is_not_certain(
+    ranks: dict[int, int], words: str
+) -> None:
+    known = with_nodes(("n1", {0: 1, 1: 2}), ("n3", ranks))
+    assert cause_of_death(255, known, MPICH.format(status=9)).startswith(words)
+
+
+KILLED = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"
+TERMINATED = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Terminated (signal 15)\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "text", "words"),
+    [
+        (FirstEnd(7, 9, AMONG), KILLED, "2 on n3 (process 7) was killed (signal 9) in case 2"),
+        (FirstEnd(7, 6, AMONG), TERMINATED, "2 on n3 (process 7) crashed (signal 6, SIGABRT) in case 2"),
+        (FirstEnd(7, 3 << 8, AMONG), KILLED, "2 on n3 (process 7) ended first in case 2 (exit status 3): "),
+        (FirstEnd(7, None, AMONG), KILLED, "2 on n3 (process 7) was killed (signal 9) in case 2"),
+        (FirstEnd(7, None, AMONG), TERMINATED, "2 on n3 (process 7) ended first in case 2: "),
+        (FirstEnd(23742, None, AMONG), TERMINATED, "1 on n3 (process 23742) was killed (signal 9) in case"),
+        (FirstEnd(8, 9, frozenset({8})), KILLED, "1 on n3 (process 23742) or another rank there was killed"),
+    ],
+)
+def test_the_rank_that_ended_first_comes_before_the_one_that_the_launcher_names(
+    first: FirstEnd, text: str, words: str
+) -> None:
+    """The launcher itself kills the other ranks by signal 9, and combines the bits of all signals."""
+    known = with_nodes(("n3", {1: 23742, 2: 7}))
+    known.current, known.first_end = None, first
+    assert cause_of_death(255, known, MPICH.format(status=9) + text).startswith(f"rank {words}")
+
+
+def test_a_signal_that_the_launcher_did_not_send_is_that_of_its_rank() -> None:
+    known = with_nodes(("n3", {1: 23742, 2: 7}))
+    known.first_end = FirstEnd(7, 9, AMONG)
+    said = cause_of_death(255, known, MPICH.format(status=11))
+    assert said.startswith("rank 1 on n3 (process 23742) crashed")
 
 
 Nodes = list[tuple[str, dict[int, int]]]
