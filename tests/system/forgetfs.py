@@ -2,11 +2,9 @@
 
 import json
 import os
-import shutil
 import socket
 import subprocess
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ import pytest
 
 from harness import wait_for
 from strider.engine import Engine
+from strider.launch.temporary import temporary_folder
 
 CONTROL_TIMEOUT_S = 60
 """Longest wait for an answer of the daemon, which holds no locks while requests wait."""
@@ -205,7 +204,12 @@ def mounted(engine: Engine, mode: str = "default", *options: str) -> Iterator[Fo
     """
     words = [program(engine)]
     # Not in a test's folder, whose path may be too long for a socket.
-    folder = Path(tempfile.mkdtemp(prefix="forgetfs-"))
+    with temporary_folder() as folder:
+        yield from _mounted(words, folder, mode, options)
+
+
+def _mounted(words: Sequence[Path], folder: Path, mode: str, options: Sequence[str]) -> Iterator[ForgetFs]:
+    """Mounts the file system in a folder."""
     point = folder / "mount"
     point.mkdir()
     process = subprocess.Popen(
@@ -223,7 +227,6 @@ def mounted(engine: Engine, mode: str = "default", *options: str) -> Iterator[Fo
         yield ForgetFs(point, folder / "control", mode, process)
     finally:
         _unmount(process, point)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _unmount(process: subprocess.Popen[str], point: Path) -> None:

@@ -1,6 +1,5 @@
 """What the tests of the whole program share: the real engine under the real mpiexec, on real file systems."""
 
-import atexit
 import csv
 import io
 import json
@@ -8,8 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +17,8 @@ from typing import Any, Self, TypeVar
 
 from strider.engine import Engine
 from strider.processes import descendants as descendants
+
+BUILD = Path(__file__).resolve().parents[2] / "build"
 
 Json = Any
 Found = TypeVar("Found")
@@ -101,10 +102,13 @@ def idle_wait() -> dict[str, str]:
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         return {}
-    folder = Path(tempfile.mkdtemp(prefix="strider-test-idle-wait-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    library, source = folder / "idle_wait.so", Path(__file__).with_name("idle_wait.c")
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    source = Path(__file__).with_name("idle_wait.c")
+    library = BUILD / f"idle_wait-{zlib.crc32(source.read_bytes()):08x}.so"
+    if not library.exists():
+        BUILD.mkdir(exist_ok=True)
+        own = library.with_suffix(f".{os.getpid()}")
+        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", own, source, "-ldl"], check=True)
+        own.replace(library)
     return {"LD_PRELOAD": str(library)}
 
 
@@ -297,7 +301,7 @@ def items(
     return [row["path"] for row in rows]
 
 
-def wait_for(condition: Callable[[], Found], what: str, deadline_s: float = 60) -> Found:
+def wait_for(condition: Callable[[], Found], what: str, deadline_s: float = 300) -> Found:
     """Polls until the condition holds and returns what it gave."""
     end = time.monotonic() + deadline_s
     while time.monotonic() < end:

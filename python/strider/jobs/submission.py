@@ -271,7 +271,10 @@ def _described(order: Order, job: Job, number: int, earlier: Sequence[str]) -> "
             directory=Path.cwd() if _SAFE_PATH.fullmatch(str(Path.cwd())) else job.folder,
             stdout_path=output,
             stderr_path=errors,
-            resources=ResourceSpecV1(
+            # For a process here, PSI/J would write a list of nodes into a temporary file, and leave it.
+            resources=None
+            if options.executor == "local"
+            else ResourceSpecV1(
                 node_count=options.nodes, processes_per_node=options.on_each_node(order.ranks)
             ),
             attributes=attributes,

@@ -4,18 +4,16 @@ import asyncio
 import contextlib
 import json
 import os
-import shutil
 import signal
 import sys
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
 from pydantic import BaseModel
 
 from strider.engine import Json
 from strider.errors import ExitCode, StriderError
+from strider.launch.temporary import remove_abandoned, temporary_folder
 from strider.web.site import Site
 
 MOST_WORKERS = 3
@@ -31,12 +29,13 @@ class _Worker:
     """One process, with the folder for its temporary files."""
 
     process: asyncio.subprocess.Process
-    folder: Path
+    folder: contextlib.ExitStack
 
     @classmethod
     async def start(cls, site: Site) -> Self:
         """Starts a process that knows the ground."""
-        folder = Path(tempfile.mkdtemp(prefix="strider-question-"))
+        stack = contextlib.ExitStack()
+        folder = stack.enter_context(temporary_folder())
         try:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-I", "-m", "strider.web.worker", folder),
@@ -48,9 +47,9 @@ class _Worker:
                 limit=MOST_ANSWER_BYTES,
             )
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            stack.close()
             raise
-        worker = cls(process, folder)
+        worker = cls(process, stack)
         ground = {
             "engine": str(site.engine.path),
             "deadline_s": DEADLINE_S,
@@ -92,7 +91,7 @@ class _Worker:
         """Ends the process and what it has started, at once."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.close()
 
 
 class Workers:
@@ -104,6 +103,7 @@ class Workers:
 
     def __init__(self, site: Site) -> None:
         """Takes what the class describes."""
+        remove_abandoned()
         self._site = site
         self._idle: list[_Worker] = []
         self._slots = asyncio.Semaphore(MOST_WORKERS)

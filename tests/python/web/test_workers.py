@@ -18,6 +18,7 @@ import pytest
 from serving import DEADLINE_S, suite
 from strider.engine import Engine, Json
 from strider.errors import StriderError
+from strider.processes import descendants
 from strider.web import worker, workers
 from strider.web.questions import SuiteText
 from strider.web.site import Site
@@ -125,12 +126,30 @@ def test_a_server_that_is_killed_leaves_no_folder(engine: Engine, tmp_path: Path
     with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         assert server.stdout.readline() == "asked\n"
-        assert [path.name.startswith("strider-question-") for path in folder.iterdir()] == [True]
+        assert [path.name.startswith("strider-temporary-") for path in folder.iterdir()] == [True]
         server.kill()
     end = time.monotonic() + DEADLINE_S
     while list(folder.iterdir()):
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def test_what_a_server_and_its_processes_leave_is_removed_by_the_next(
+    engine: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    words = [sys.executable, "-c", ASKS_AND_WAITS, str(engine.path), str(tmp_path), suite(tmp_path)]
+    environment = os.environ | {"TMPDIR": str(folder)}
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == "asked\n"
+        for pid in [*descendants(server.pid), server.pid]:
+            os.kill(pid, signal.SIGKILL)
+    assert len(list(folder.iterdir())) == 1
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    Workers(site)
+    assert list(folder.iterdir()) == []
 
 
 def worker_on(folder: Path) -> "subprocess.Popen[str]":
