@@ -45,7 +45,7 @@ class Service {
       options.volume = {make_volume_id(), 1};
     }
     options.servers = servers;
-    options.listen = test_host() + ":0";
+    options.listen = own_host(options.transport) + ":0";
     folder_ = options.directory;
     volume_.state = options.volume;
     volume_.secret = options.secret;

@@ -2,16 +2,16 @@
 
 import os
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from harness import wait_for
+from strider.lab.site import free_ports
 
 _SERVER = "/usr/sbin/sshd"
 _PRIVILEGE_SEPARATION = Path("/run/sshd")
@@ -54,11 +54,8 @@ def serve(folder: Path) -> Iterator[Sshd]:
 
 
 def _start(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
-    """A server that listens, and its port: one that was free a moment ago, so there may be several tries."""
-    for _ in range(5):
-        with closing(socket.socket()) as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
+    """A server that listens, and its port."""
+    for port in free_ports(5):
         server = _start_at(folder, port)
         if server.poll() is None:
             return server, port

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +22,8 @@ from strider.lab.record import Record
 from strider.processes import Process, boot_id, identify
 
 LOOPBACK = "127.0.0.1"
+_AUTOMATIC_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_FIRST_PORT, _PORTS = 10000, 1 << 16
 COMMAND_LIMIT_S = 60.0
 WAIT_LIMIT_S = 60.0
 POLL_S = 0.05
@@ -226,12 +228,17 @@ class Site:
 
 
 def free_ports(count: int) -> list[int]:
-    """Returns free ports on the loopback device."""
+    """Returns free ports on the loopback device, of those that Linux gives to no other program by itself."""
+    end = int(_AUTOMATIC_PORTS.read_text(encoding="ascii").split()[0])
+    ports = range(_FIRST_PORT, end if end > 2 * _FIRST_PORT else _PORTS)
+    found: list[int] = []
     with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind((LOOPBACK, 0))
-        return [each.getsockname()[1] for each in sockets]
+        while len(found) < count:
+            port = secrets.choice(ports)
+            with suppress(OSError):
+                held.enter_context(socket.socket()).bind((LOOPBACK, port))
+                found.append(port)
+    return found
 
 
 def _failure(what: str, *logs: str) -> StriderError:

@@ -45,9 +45,10 @@ namespace {
 
 constexpr std::uint64_t strip_bytes = 4096;
 constexpr std::uint64_t few_bytes = 65536;
-constexpr unsigned most_servers = 100;     // at a time: they wait for leases, and each reserves 1 TiB of addresses
-constexpr std::uint64_t some_flushes = 8;  // to keep images of one of them
-constexpr std::chrono::seconds longest_wait{30};
+constexpr unsigned most_servers = 100;        // at a time: they wait for leases, and each reserves 1 TiB of addresses
+constexpr std::uint64_t some_flushes = 8;     // to keep images of one of them
+constexpr std::uint64_t least_flushes = 200;  // with which the first part ends, however fast the machine is
+constexpr std::chrono::seconds longest_wait{300};
 
 ServerOptions two_copies(const std::string& directory) {
   ServerOptions options;
@@ -162,6 +163,7 @@ class Cycles {
     FillInBackground fill(service_.volume());
     while (!fill.is_over()) steps(1);
     fill.wait();
+    while (forgetful_.boundaries() < least_flushes) steps(1);
     compare("after a fill");
   }
 

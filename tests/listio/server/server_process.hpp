@@ -31,7 +31,7 @@ class ServerProcesses {
     volume_.transport = std::move(transport);
     volume_.copies = copies;
     std::ofstream(secret_path()) << to_hex(volume_.secret) << "\n";
-    volume_.servers.assign(servers, test_host() + ":0");
+    volume_.servers.assign(servers, own_host(volume_.transport) + ":0");
     processes_.assign(servers, 0);
     for (std::uint32_t number = 0; number < servers; ++number) start(number);
   }
