@@ -1,5 +1,6 @@
 """Timelines: what ranks did in each interval adds up to what they did."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -92,13 +93,13 @@ def test_long_phases_have_600_intervals_at_most(engine: Engine, tmp_path: Path) 
     )
     done = run_engine(engine, plan([one]), tmp_path, options=["--timeline-interval", "0.001"])
     ((sample, ranks, timelines),) = phases(done)
-    doublings = {timeline["interval_s"] / 0.001 for timeline in timelines}
-    assert len(doublings) == 1
-    # The fewest that do.
-    intervals = int((sample["start_s"] + sample["elapsed_s"] - timelines[0]["start_s"]) / 0.001)
-    assert intervals / doublings.pop() == pytest.approx(450, abs=151)
+    (interval_s,) = {timeline["interval_s"] for timeline in timelines}
+    assert math.log2(interval_s / 0.001) == pytest.approx(round(math.log2(interval_s / 0.001)))
+    # The shortest interval with which 600 suffice; a rank may do its last request long before the other.
+    assert 299 <= max(len(timeline["requests"]) for timeline in timelines) <= 600
+    lasted_s = sample["start_s"] + sample["elapsed_s"] - timelines[0]["start_s"]
     for rank, timeline in zip(ranks, timelines, strict=True):
-        assert 299 <= len(timeline["requests"]) <= 600
+        assert (len(timeline["requests"]) - 1) * interval_s <= lasted_s
         assert sum(timeline["requests"]) == rank["requests"]
 
 
