@@ -1,6 +1,6 @@
 # `make test` does everything: set-up, lint, the engine's tests, the Python tests and those of the whole program.
 
-.PHONY: help test test-fast lint format build bundle pages graph manual screenshots clang-tidy mutants promises faults statistics constraints fuzz-suites softroce clean
+.PHONY: help test test-fast torture lint format build bundle pages graph manual screenshots clang-tidy mutants promises faults statistics constraints fuzz-suites softroce clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -11,6 +11,10 @@ test:
 ## make test-fast    lint and unit tests alone, in under three minutes; says what it leaves out
 test-fast:
 	@tools/test_fast.sh
+
+## make torture      try for hours what make test tries a sample of: kills, power cuts, values, mutants (docs/torture.md)
+torture:
+	@STRIDER_ENGINE=$$(STRIDER_REQUIRE_ALL=1 tools/setup.sh test) && export STRIDER_ENGINE && .strider/venv/bin/python tools/torture.py
 
 ## make lint         formatting, types, and the tree's own rules
 lint:

@@ -1,4 +1,4 @@
-"""What holds for every test: the engine, nothing missing where a run must be complete, reruns explained."""
+"""What holds for every test: the engine, and nothing missing where a run must be complete."""
 
 import os
 import signal
@@ -70,14 +70,3 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     if os.environ.get("STRIDER_REQUIRE_ALL") == "1":
         config.pluginmanager.register(RequireAll(), "require-all")
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Shows how tests failed that were run once more (--reruns): to be mended, even if they passed then."""
-    rerun: list[pytest.TestReport] = terminalreporter.stats.get("rerun", [])
-    if not rerun:
-        return
-    terminalreporter.section("run once more")
-    for report in rerun:
-        terminalreporter.write_sep("_", report.nodeid)
-        terminalreporter.write_line(report.longreprtext)

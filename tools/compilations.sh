@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compilations that measure nothing and have no deadline, on processors that are idle, while other tests wait: clang-tidy,
-# the programs of sanitizers. To be started in a session of its own (setsid): Linux schedules sessions as groups.
+# the programs of sanitizers. To be started in a session of its own: Linux schedules sessions as groups.
 set -u
 cd "$(dirname "$(dirname "$(readlink -f -- "$0")")")" || exit 3
 if [ -w /proc/self/autogroup ]; then echo 19 >/proc/self/autogroup; fi

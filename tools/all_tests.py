@@ -1,0 +1,204 @@
+"""All tests: what compares times with a set truth alone, everything else in one pool, so that waits overlap.
+
+    tools/all_tests.py ENGINE       as tools/test.sh calls it
+
+A step that fails does not keep the others from running. Output of steps beside the Python tests is printed
+when they are over. The last lines are a table of the time of each step.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torture
+
+ROOT = Path(__file__).resolve().parents[1]
+LOGS = ROOT / "build" / "test-logs"
+PYTHON = str(ROOT / ".strider/venv/bin/python")
+WORKERS = 2 * (os.cpu_count() or 1)
+"""Python tests wait for most of their time: for servers, ranks and clocks."""
+CI_SHARE = 0.1
+"""Of `make torture`, in each run."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step.
+
+    Attributes:
+        name: Its name in the table.
+        words: Its command.
+        environment: Settings for it.
+    """
+
+    name: str
+    words: Sequence[str]
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Done:
+    """The result of a step.
+
+    Attributes:
+        name: Its name.
+        status: Its exit code.
+        seconds: Its duration.
+        processor_s: Processor time of its processes.
+    """
+
+    name: str
+    status: int
+    seconds: float
+    processor_s: float
+
+
+class Pool:
+    """Runs steps; ends those under way when this process is ended."""
+
+    def __init__(self) -> None:
+        self._running: set[int] = set()
+        self._is_over = False
+        self._lock = threading.Lock()
+
+    def run(self, step: Step, *, is_shown: bool = True) -> Done:
+        """Runs a step to its end; shows its output, or keeps it in a file."""
+        LOGS.mkdir(parents=True, exist_ok=True)
+        if is_shown:
+            print(f"\n=== {step.name}", flush=True)
+        began = time.monotonic()
+        with (LOGS / f"{step.name}.log").open("wb") as log:
+            output: dict[str, Any] = {} if is_shown else {"stdout": log, "stderr": subprocess.STDOUT}
+            process = self._start(step, output)
+        _, status, used = os.wait4(process.pid, 0)
+        with self._lock:
+            self._running.discard(process.pid)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.monotonic() - began
+        return Done(step.name, process.returncode, seconds, used.ru_utime + used.ru_stime)
+
+    def _start(self, step: Step, output: dict[str, Any]) -> "subprocess.Popen[bytes]":
+        """Starts a step; `end` comes before it or ends it.
+
+        Raises:
+            InterruptedError: No step begins any more.
+        """
+        with self._lock:
+            if self._is_over:
+                raise InterruptedError
+            environment = os.environ | step.environment
+            # Linux shares processors fairly among sessions.
+            process = subprocess.Popen(
+                step.words, cwd=ROOT, env=environment, start_new_session=True, **output
+            )
+            self._running.add(process.pid)
+            return process
+
+    def run_in_turn(self, steps: Sequence[Step]) -> list[Done]:
+        """Runs steps one after the other, each with its output in a file."""
+        found: list[Done] = []
+        with suppress(InterruptedError):
+            for step in steps:
+                found.append(self.run(step, is_shown=False))
+        return found
+
+    def end(self) -> None:
+        """Ends the steps under way; no further one begins."""
+        with self._lock:
+            self._is_over = True
+            for pid in self._running:
+                with suppress(ProcessLookupError):
+                    os.killpg(pid, signal.SIGTERM)
+
+
+def pytest(*words: str) -> list[str]:
+    """Returns the command of Python tests: whole files go to the workers, the longest ones first."""
+    distribution = ["--numprocesses", str(WORKERS), "--dist", "loadfile", "--no-loadscope-reorder"]
+    return [PYTHON, "-m", "pytest", "-p", "durations", *distribution, *words]
+
+
+def steps_beside(build: Path, seed: int) -> list[list[Step]]:
+    """Returns what runs beside the Python tests: each list in turn, at the same time as the others."""
+    units = Step(
+        "engine",
+        ["ctest", "--test-dir", str(build), "--no-tests=error", "--output-on-failure", "--parallel", "2"],
+        {"PATH": f"{os.environ['PATH']}:{ROOT / '.strider/venv/bin'}"},
+    )
+    tried = [PYTHON, "tools/torture.py", "--share", str(CI_SHARE), "--seed", str(seed)]
+    return [
+        [*([units] if (build / "tests/engine").is_dir() else []), Step("torture", tried)],
+        [
+            Step("compilations", ["tools/compilations.sh"]),
+            Step("sanitizers", [PYTHON, "tools/sanitizers.py"]),
+            Step("mutants", [PYTHON, "tools/mutants.py", "--units", "--sample", "20", "--seed", str(seed)]),
+        ],
+    ]
+
+
+def run_all(pool: Pool, build: Path, seed: int) -> list[Done]:
+    """Runs all steps, and returns their results."""
+    found = [pool.run(Step("lint", ["tools/lint.sh", "check"]))]
+    with ThreadPoolExecutor() as threads:
+        beside = [threads.submit(pool.run_in_turn, steps) for steps in steps_beside(build, seed)]
+        try:
+            found.append(pool.run(Step("python", pytest("--ignore", "tests/system/calibration"))))
+        except BaseException:
+            pool.end()
+            raise
+        for future in beside:
+            for done in future.result():
+                print(f"\n=== {done.name}", flush=True)
+                print(
+                    (LOGS / f"{done.name}.log").read_text(encoding="utf-8", errors="replace"),
+                    end="",
+                    flush=True,
+                )
+                found.append(done)
+    # These compare with a set truth, and need the machine for themselves.
+    found.append(pool.run(Step("calibration", [PYTHON, "-m", "pytest", "tests/system/calibration"])))
+    return found
+
+
+def print_table(found: Sequence[Done]) -> None:
+    """Prints the time of each step, and those that failed."""
+    print(f"\n{'seconds':>8} {'processor':>9}  step")
+    for done in found:
+        failed = "" if done.status == 0 else f"  FAILED ({done.status})"
+        print(f"{done.seconds:8.0f} {done.processor_s:9.0f}  {done.name}{failed}")
+
+
+def main() -> int:
+    """Runs all tests."""
+    engine = Path(sys.argv[1])
+    os.environ["STRIDER_ENGINE"] = str(engine)
+    seed = int(os.environ.get(torture.SEED_VARIABLE) or random.SystemRandom().randrange(1 << 31))
+    print(f"{torture.SEED_VARIABLE}={seed} chooses the same mutants and the same part of make torture")
+    build = engine.parents[1]
+    pool = Pool()
+    began = time.monotonic()
+    found = run_all(pool, build, seed)
+    print_table(found)
+    print(f"{time.monotonic() - began:8.0f}            all")
+    if not (build / "tests/engine").is_dir():
+        print("skipped: engine: GoogleTest is missing (Debian package libgtest-dev)")
+        if os.environ.get("STRIDER_REQUIRE_ALL") == "1":
+            return 1
+    failed = [done.name for done in found if done.status]
+    if failed:
+        print(f"\nfailed: {' '.join(failed)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
+    sys.exit(main())
