@@ -132,10 +132,10 @@ def repetitions_for(rate: Distribution, half_width: float) -> int | None:
     Returns:
         None without an interval, or where it takes more than 1000.
     """
-    from scipy.special import stdtrit
-
     if rate.half_width is None:
         return None
+    from scipy.special import stdtrit
+
     quantile = (1 + LEVEL) / 2
     deviation = math.log1p(rate.half_width) * math.sqrt(rate.n) / float(stdtrit(rate.n - 1, quantile))
     wanted = math.log1p(half_width)

@@ -84,11 +84,11 @@ def _widths(alone_s: Sequence[float], beyond_s: Sequence[float]) -> tuple[float,
         alone_s: Transfer time of each repetition without computing.
         beyond_s: Of each repetition with computing, its transfer time less the computing.
     """
-    from scipy.special import stdtrit
-
     n, m = len(alone_s), len(beyond_s)
     if min(n, m) < FEWEST_REPETITIONS:
         return None
+    from scipy.special import stdtrit
+
     parts = variance(alone_s) / n, variance(beyond_s) / m
     total = sum(parts)
     if total <= 0:

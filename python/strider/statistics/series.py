@@ -90,12 +90,12 @@ def shift(rates: Sequence[float], factor: float = 1.0) -> Split | None:
 
     Each division is tested by Student's t on logarithms; the p-value is multiplied by their number.
     """
-    import numpy as np
-    from scipy.special import stdtr
-
     n = len(rates)
     if n < 2 * _FEWEST_OF_LEVEL or min(rates) <= 0:
         return None
+    import numpy as np
+    from scipy.special import stdtr
+
     logs = np.log(np.asarray(rates, dtype=float))
     places = range(_FEWEST_OF_LEVEL, n - _FEWEST_OF_LEVEL + 1)
     best = Split((), 1.0)

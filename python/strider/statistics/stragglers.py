@@ -285,13 +285,14 @@ def last_by_chance(times: Sequence[float]) -> float:
     1 for fewer than three, and where they do not differ.
     """
     import numpy as np
-    from scipy.special import stdtr
 
     count = len(times)
     logs = np.log(np.asarray(times, dtype=float))
     spread = float(logs.std(ddof=1)) if count > 2 else 0.0
     if not spread > 1e-12:
         return 1.0
+    from scipy.special import stdtr
+
     score = (float(logs.max()) - float(logs.mean())) / spread
     rest = (count - 1) ** 2 - count * score**2
     if rest <= 1e-9:
