@@ -27,6 +27,12 @@ LOGS = ROOT / "build" / "test-logs"
 PYTHON = str(ROOT / ".strider/venv/bin/python")
 WORKERS = 2 * (os.cpu_count() or 1)
 """Python tests wait for most of their time: for servers, ranks and clocks."""
+ALONE = (
+    "tests/system/calibration",
+    "tests/system/lab/test_nodes.py"
+    "::test_striping_is_linear_until_the_link_of_the_client_is_full_and_the_knee_is_named",
+)
+"""Tests that compare rates with a set truth, and need the machine for themselves."""
 CI_SHARE = 0.1
 """Of `make torture`, in each run."""
 
@@ -151,7 +157,7 @@ def run_all(pool: Pool, build: Path, seed: int) -> list[Done]:
     with ThreadPoolExecutor() as threads:
         beside = [threads.submit(pool.run_in_turn, steps) for steps in steps_beside(build, seed)]
         try:
-            found.append(pool.run(Step("python", pytest("--ignore", "tests/system/calibration"))))
+            found.append(pool.run(Step("python", pytest(*(f"--deselect={tests}" for tests in ALONE)))))
         except BaseException:
             pool.end()
             raise
@@ -164,8 +170,7 @@ def run_all(pool: Pool, build: Path, seed: int) -> list[Done]:
                     flush=True,
                 )
                 found.append(done)
-    # These compare with a set truth, and need the machine for themselves.
-    found.append(pool.run(Step("calibration", [PYTHON, "-m", "pytest", "tests/system/calibration"])))
+    found.append(pool.run(Step("calibration", [PYTHON, "-m", "pytest", *ALONE])))
     return found
 
 

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -74,7 +75,8 @@ def mounts_on(engine: Engine, volume: Path, folder: Path) -> Iterator[Mounts]:
     finally:
         for directory in made.pids:
             if str(directory) in mounted():
-                unmount(directory)
+                with patch("strider.listio.mounts.ENDED_S", 600.0):
+                    unmount(directory)
     # Until then they remove data files.
     wait_for(lambda: not any(identify(pid, "") for pid in made.pids.values()), "the mounts to end")
     found = check(engine, volume)

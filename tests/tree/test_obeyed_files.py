@@ -26,6 +26,7 @@ OTHER_FILES = {
     "lab/record.py::read": "parses what own_files returned",
     "lab/site.py::_read": "the end of a log, for a message",
     "lab/site.py::daemon": "a log to write",
+    "lab/site.py::free_ports": "a setting of the kernel",
     "lab/slurm.py::_start_munge": "a key to write",
     "lab/system.py::_may_mount": "the rights of this process",
     "listio/hosts.py::read_hosts": "parses what own_files returned",
