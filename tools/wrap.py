@@ -1,5 +1,6 @@
 """Wraps the paragraphs and items of Markdown pages at one width; tables, code and headings stay as they are.
 
+Anchors of promises (tools/promises.py) count for nothing: a page is wrapped as it is read.
 `tools/wrap.py FILE...` rewrites the files; `make format` does this for the manual.
 """
 
@@ -16,6 +17,7 @@ _FENCE = re.compile(r"^ *(`{3,}|~{3,})")
 _ITEM = re.compile(r"^( *)([-*+]|\d+[.)]) +(?=\S)")
 _FIXED = re.compile(r"^ *(\||#|<!--|!\[[^\]]*\]\([^)]*\)$|[-=*_]{3,}$)")
 _STARTS_BLOCK = re.compile(r"^([-+*#>|=]|\d+[.)]$|```|~~~)")
+_ANCHOR = re.compile(r"<!--[^\s>]+-->")
 _WORD = re.compile(r"(?:`+[^`]*`+|[^\s`])+|`+")
 
 
@@ -72,7 +74,7 @@ def _paragraph(lines: list[str]) -> Iterator[str]:
     text = " ".join([lines[0][len(line) :].strip(), *(each.strip() for each in lines[1:])])
     began = False
     for word in _WORD.findall(text):
-        fits = len(line) + 1 + len(word) <= WIDTH
+        fits = len(_ANCHOR.sub("", f"{line} {word}")) <= WIDTH
         if began and not fits and not _STARTS_BLOCK.match(word):
             yield line
             line, began = indent, False

@@ -23,6 +23,7 @@ WORDS = "word " * 24
         ("- a\n\n      code  is\n      code", "- a\n\n      code  is\n      code"),
         ("```\na\nb\n```\nc\nd", "```\na\nb\n```\nc d"),
         ("# a\nb\nc", "# a\nb c"),
+        (f"{'a' * 90}<!--anchor-of-a-promise--> b c", f"{'a' * 90}<!--anchor-of-a-promise--> b c"),
         (
             f"{wrap.GENERATED[0]}\na\nb\n{wrap.GENERATED[1]}\nc\nd",
             f"{wrap.GENERATED[0]}\na\nb\n{wrap.GENERATED[1]}\nc d",
