@@ -73,7 +73,7 @@ mutants:
 	@tools/setup.sh test >/dev/null
 	@.strider/venv/bin/python tools/mutants.py
 
-## make promises     bring tests/promises in step with the manual's pages, and print what is to be classified
+## make promises     list promises of the manual without a test, and sentences since the last commit that promise nothing
 promises:
 	@tools/setup.sh test >/dev/null
 	@.strider/venv/bin/python tools/promises.py

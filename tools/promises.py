@@ -1,59 +1,81 @@
-"""Keeps tests/promises/*.toml in step with the sentences of the manual's pages that promise something.
+"""Promises of the manual: anchors in its pages, and the tests that name them.
 
-Each sentence of a page stands in the file of that name, with the tests that prove it, with the reason why
-it promises nothing, or as a promise that no test proves yet. `make promises` adds new sentences without any
-of these, drops those that are gone, and prints what is to be classified; the tests in tests/promises/ fail
-until that is done.
+An anchor is a comment after a sentence of a page: `<!--sync-each-->`. No reader of the page sees it. A test
+that proves the sentence has the line `# proves measuring: sync-each` above its `def` (in C++ `//`, above
+`TEST`); commas separate several anchors of a page. A promise without a test is `<!--open:sync-each-->`.
+
+`make promises` prints open promises, and the sentences without an anchor that the last commit does not
+have; `tools/promises.py REVISION` compares with another one.
 """
 
 import re
+import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDER = ROOT / "tests" / "promises"
 PAGES = ("comparing", "limits", "listio", "measuring")
-KINDS = ("advice", "definition", "example", "heading", "measurement", "open", "pointer", "reason")
-"""Why a sentence promises nothing that Strider could break: what to do, what a word means, an example, the
-head of a table, a figure of one machine that a benchmark gives, a link, why something is as it is. Only
-`open` is none of these: a promise that no test proves yet."""
 
-_END = re.compile(r"(?<=[.?!])(?:\)|\*\*)?\s+(?=[A-Z`*\[(“\"0-9])")
+ANCHOR = re.compile(r"<!--(open:)?([a-z0-9.]+(?:-[a-z0-9.]+)*)-->")
+_END = re.compile(r"(?<=-->)\s+|(?<=[.?!])(?:\)|\*\*)?\s+(?=[A-Z`*\[(“\"0-9])")
 _ABBREVIATED = re.compile(r"\b(e\.g|i\.e|vs|cf|approx|etc|Fig|No)\.$")
+
+PROOF = re.compile(r"^[ \t]*(?:#|//) proves (\w+): (.+)$", re.MULTILINE)
+_PROVING = re.compile(
+    r"((?:^[ \t]*(?:#|//) proves .+\n)+)[ \t]*"
+    r"(?:(?:async )?def (test_\w+)\(|(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(?!DISABLED_)(\w+)\s*\))",
+    re.MULTILINE,
+)
+"""A test and the lines above it."""
 
 
 @dataclass(frozen=True)
-class Statement:
+class Sentence:
     """A sentence of a page.
 
     Attributes:
-        text: The sentence, white space as one blank.
-        tests: What proves it: `tests/…/file.py::name`, or `Suite.Name` of a C++ test.
-        kind: Why it promises nothing, or `open`; empty where tests prove it.
+        text: The sentence, white space as one blank, without anchors.
+        anchors: What it promises.
+        is_open: No test proves it yet.
     """
 
     text: str
-    tests: tuple[str, ...] = ()
-    kind: str = ""
+    anchors: tuple[str, ...] = ()
+    is_open: bool = False
 
 
-def sentences(markdown: str) -> Iterator[str]:
+@dataclass(frozen=True)
+class Proof:
+    """A test, and the promises that it proves: `measuring:sync-each`."""
+
+    file: Path
+    test: str
+    promises: tuple[str, ...]
+
+
+def sentences(markdown: str) -> Iterator[Sentence]:
     """The sentences of a page: of paragraphs, items and rows of tables; not code blocks and headings."""
     for block in _blocks(markdown):
         if block.startswith("|"):
-            yield block
+            yield _sentence(block)
             continue
         rest = ""
         for part in _END.split(block):
             rest = f"{rest} {part}".strip()
             if not _ABBREVIATED.search(rest):
-                yield rest
+                yield _sentence(rest)
                 rest = ""
         if rest:
-            yield rest
+            yield _sentence(rest)
+
+
+def _sentence(text: str) -> Sentence:
+    found = ANCHOR.findall(text)
+    return Sentence(
+        ANCHOR.sub("", text), tuple(name for _, name in found), any(is_open for is_open, _ in found)
+    )
 
 
 def _blocks(markdown: str) -> Iterator[str]:
@@ -73,49 +95,51 @@ def _blocks(markdown: str) -> Iterator[str]:
         block.append(re.sub(r"^([-*]|\d+\.) +", "", line))
 
 
-def read(page: str) -> dict[str, Statement]:
-    """The classified sentences of a page, by their text."""
-    file = FOLDER / f"{page}.toml"
-    if not file.exists():
-        return {}
-    rows = tomllib.loads(file.read_text(encoding="utf-8")).get("sentence", [])
-    return {
-        row["text"]: Statement(row["text"], tuple(row.get("tests", ())), row.get("kind", "")) for row in rows
-    }
+def on_page(page: str) -> list[Sentence]:
+    """The sentences of a page in their order."""
+    return list(sentences((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")))
 
 
-def on_page(page: str) -> list[str]:
-    """The sentences of a page, each once, in their order."""
-    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
-    return list(dict.fromkeys(sentences(text)))
+def proofs(file: Path) -> Iterator[Proof]:
+    """The tests of a file that prove promises.
+
+    Raises:
+        ValueError: A line does not stand directly above a test that runs.
+    """
+    text = file.read_text(encoding="utf-8")
+    lines = 0
+    for comments, python, suite, name in _PROVING.findall(text):
+        found = PROOF.findall(comments)
+        lines += len(found)
+        named = [f"{page}:{anchor.strip()}" for page, anchors in found for anchor in anchors.split(",")]
+        yield Proof(file, python or f"{suite}.{name}", tuple(named))
+    if lines != len(PROOF.findall(text)):
+        raise ValueError(f"{file}: a line `proves` is not directly above a test")
 
 
-def _row(statement: Statement) -> str:
-    quoted = statement.text.replace("\\", "\\\\").replace('"', '\\"')
-    lines = ["[[sentence]]", f'text = "{quoted}"']
-    if statement.kind:
-        lines.append(f'kind = "{statement.kind}"')
-    if len(statement.tests) == 1:
-        lines.append(f'tests = ["{statement.tests[0]}"]')
-    elif statement.tests:
-        lines += ["tests = [", *(f'  "{test}",' for test in statement.tests), "]"]
-    return "\n".join(lines) + "\n"
+def all_proofs(root: Path = ROOT / "tests") -> list[Proof]:
+    """The tests of the tree that prove promises."""
+    files = [*root.rglob("test_*.py"), *root.rglob("*.cpp")]
+    return [proof for file in sorted(files) for proof in proofs(file)]
 
 
-def main() -> int:
-    """Brings the files in step; 1 where sentences are to be classified."""
-    open_ones = 0
+def _before(revision: str, page: str) -> set[str]:
+    """The sentences of a page in a commit."""
+    command = ["git", "show", f"{revision}:docs/{page}.md"]
+    text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return {sentence.text for sentence in sentences(text)}
+
+
+def main(revision: str = "HEAD") -> None:
+    """Prints the open promises, and the sentences without an anchor that a commit does not have."""
     for page in PAGES:
-        known = read(page)
-        statements = [known.get(text, Statement(text)) for text in on_page(page)]
-        head = f"# The sentences of docs/{page}.md; written by `make promises`, classified by hand.\n\n"
-        (FOLDER / f"{page}.toml").write_text(head + "\n".join(map(_row, statements)), encoding="utf-8")
-        for statement in statements:
-            if not statement.tests and not statement.kind:
-                open_ones += 1
-                print(f"docs/{page}.md: {statement.text}")
-    return 1 if open_ones else 0
+        found, before = on_page(page), _before(revision, page)
+        promised = sum(len(each.anchors) for each in found)
+        print(f"docs/{page}.md: {promised} promises, {len(found)} sentences")
+        for each in found:
+            if each.is_open or (not each.anchors and each.text not in before):
+                print(f"  {'open' if each.is_open else 'no anchor'}: {each.text}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(*sys.argv[1:])

@@ -1,12 +1,10 @@
 """The reference pages of the manual, from what the engine, the suite reader and the command line say."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import typer
 
-import promises
 from strider.cli import app
 from strider.engine import Description, Interface, Operation, Parameter, Pattern, Tree
 from strider.suite.values import show, size_words
@@ -29,34 +27,11 @@ def reference_pages(description: Description) -> dict[str, str]:
         "trees.md": _page("Trees", _trees(description.trees)),
         "patterns.md": _page("Access patterns", _overview(description.patterns, "patterns")),
         "interfaces.md": _page("Interfaces", _overview(description.interfaces, "interfaces")),
-        "promises.md": _page("Promises and their tests", _promises()),
     }
 
 
 def _page(title: str, lines: Iterator[str]) -> str:
     return "\n".join([f"# {title}", "", NOTE, "", *lines]) + "\n"
-
-
-def _promises() -> Iterator[str]:
-    """The sentences of the manual that tests prove, page by page, each with these tests."""
-    yield "Statements of this manual, and the tests that fail if Strider does not comply. Sentences with"
-    yield "advice, reasons, definitions, examples or figures of one machine are left out."
-    for page in promises.PAGES:
-        proven = [statement for statement in promises.read(page).values() if statement.tests]
-        yield from ("", f"## [{page}.md](../{page}.md)", "")
-        rows = [
-            (
-                statement.text.strip("| ").replace("|", "\\|"),
-                ", ".join(f"`{test}`" for test in statement.tests),
-            )
-            for statement in proven
-        ]
-        yield from _table(("promise", "tests"), [(_unlinked(text), tests) for text, tests in rows])
-
-
-def _unlinked(text: str) -> str:
-    """A text without the targets of its links, which are relative to another page."""
-    return re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
 
 
 # --- parameters ---

@@ -18,12 +18,14 @@ struct Shifted {
 
 constexpr Shifted reference{0, 0}, fast{3, 200e-6}, slow{-5, -3e-3};
 
+// proves measuring: clocks-compared, clock-messages
 TEST(ClockMap, OneComparisonGivesTheOffset) {
   const ClockMap map = ClockMap::of(fast.compared_with(reference, 100));
   EXPECT_NEAR(map.map(fast.shows(100)), 100, tiny_s);
   EXPECT_NEAR(map.inverse(100), fast.shows(100), tiny_s);
 }
 
+// proves measuring: steady-drift, interpolated
 TEST(ClockMap, TwoComparisonsTellTheDrift) {
   const ClockMap map = ClockMap::between(fast.compared_with(reference, 100), fast.compared_with(reference, 160));
   for (const double t : {100.0, 113.7, 160.0, 200.0}) {
@@ -38,6 +40,7 @@ TEST(ClockMap, WithoutTheSecondComparisonDriftIsAnError) {
   EXPECT_NEAR(map.map(fast.shows(160)) - 160, 60 * 200e-6, 1e-6);
 }
 
+// proves measuring: tree-of-nodes, errors-add-up
 TEST(ClockMap, LeadsOverAClockInBetween) {
   const ClockMap up = ClockMap::between(slow.compared_with(fast, 50, 3e-6), slow.compared_with(fast, 90, 2e-6));
   const ClockMap on =
@@ -47,6 +50,7 @@ TEST(ClockMap, LeadsOverAClockInBetween) {
   EXPECT_DOUBLE_EQ(whole.error_s, 3e-6 + 4e-6);
 }
 
+// proves measuring: steady-drift, interpolated, errors-add-up
 TEST(ClockMap, IsWrongByNoMoreThanTheComparisonsInBetween) {
   // Off by as much as the messages may have been, in opposite directions.
   ClockReading before = fast.compared_with(reference, 10, 5e-6), after = fast.compared_with(reference, 20, 8e-6);

@@ -18,6 +18,7 @@ TEST(Timer, NeverGoesBack) {
   }
 }
 
+// proves measuring: local-latencies
 TEST(Timer, AgreesWithClockGettimeWithinOnePercent) {
   Timer timer;
   // Each reading of the timer is between two of the clock, however long the machine takes for the three.
@@ -45,6 +46,7 @@ TEST(Timer, ConvertsTimesOfADayWithoutOverflow) {
   EXPECT_NEAR(static_cast<double>(timer.to_ns(ticks)), day_ns, 1e-6 * day_ns);
 }
 
+// proves measuring: timer, timer-cost
 TEST(Timer, SaysWhatItIsAndWhatAReadingCosts) {
   const Timer timer;
   EXPECT_TRUE(timer.name() == "tsc" || timer.name() == "clock_gettime");

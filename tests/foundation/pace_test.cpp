@@ -32,6 +32,7 @@ TEST(Pace, WithoutALimitThereIsNone) {
   EXPECT_FALSE(Pace({}, timer, timer.now()).limited());
 }
 
+// proves measuring: arrivals, arrival-rate, fixed-arrivals, poisson-arrivals
 TEST(Pace, RanksTakeTurnsAndKeepTheRateTogether) {
   for (const Arrivals arrivals : {Arrivals::closed, Arrivals::fixed})
     for (const double rate : {1., 7., 300., 1e6, 1e9})
@@ -47,6 +48,7 @@ TEST(Pace, RanksTakeTurnsAndKeepTheRateTogether) {
       }
 }
 
+// proves measuring: rate-limit, time-of-request, issued-on-time
 TEST(Pace, BytesArePaidForBeforeTheNextAreIssued) {
   const std::vector<double> times = times_of({.per_s = 1e6}, 4, 5000);
   for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(times[k], static_cast<double>(k) * 5e6, 2);
@@ -60,6 +62,7 @@ TEST(Pace, IsAsExactOnAMachineThatHasBeenUpForAYear) {
     ASSERT_NEAR(static_cast<double>(pace.due() - year) * timer.ns_per_tick(), static_cast<double>(k) * 1000, 10);
 }
 
+// proves measuring: spins, issued-late
 TEST(Waiting, EndsNeverBeforeItsTime) {
   const Timer timer;
   for (const std::uint64_t span_ns : {0ULL, 1'000ULL, 50'000ULL, 100'000ULL, 3'000'000ULL}) {
@@ -69,6 +72,7 @@ TEST(Waiting, EndsNeverBeforeItsTime) {
   }
 }
 
+// proves measuring: waits-checked
 TEST(Waiting, LastsNoLongerThanItMayAtOnce) {
   const Timer timer;
   EXPECT_FALSE(wait_until(timer, timer.now() + timer.from_ns(3'600'000'000'000), 1'000'000));

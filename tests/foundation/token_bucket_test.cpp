@@ -15,6 +15,7 @@ TEST(TokenBucketTest, WithoutALimitEverythingIsDoneAtOnce) {
   EXPECT_EQ(bucket.take(1, start), start);
 }
 
+// proves listio: replies-held-back, rate-does-not-block
 TEST(TokenBucketTest, WhatIsAskedForTogetherIsDoneOneAfterTheOther) {
   TokenBucket bucket(1000);
   EXPECT_EQ(bucket.take(500, start), start - TokenBucket::burst + std::chrono::milliseconds(500));
@@ -23,6 +24,7 @@ TEST(TokenBucketTest, WhatIsAskedForTogetherIsDoneOneAfterTheOther) {
   EXPECT_EQ(bucket.take(1000, later), start - TokenBucket::burst + std::chrono::milliseconds(1750));
 }
 
+// proves listio: rate-bucket
 TEST(TokenBucketTest, MakesUpForShortGapsAndNotForLongOnes) {
   TokenBucket bucket(1000);
   Deadline now = start, done;

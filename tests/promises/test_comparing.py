@@ -45,6 +45,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Run, Run]:
         lambda store: "latest",
     ],
 )
+# proves comparing: name-of-run
 def test_a_run_is_named_by_id_beginning_directory_or_latest(
     two: tuple[Run, Run], tmp_path: Path, name: Callable[[Path], str], capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -56,6 +57,7 @@ def test_a_run_is_named_by_id_beginning_directory_or_latest(
 @pytest.mark.parametrize(
     "metric", ["rate", "first-done", *(f"latency-{each}" for each in ("mean", "p50", "p90", "p99", "max"))]
 )
+# proves comparing: metric
 def test_every_metric_of_the_manual_can_be_compared(tmp_path: Path, metric: str) -> None:
     run = run_of(tmp_path / "a", [WRITE])
     row = only(compare([run], [run], [metric]))
@@ -76,6 +78,7 @@ def test_every_metric_of_the_manual_can_be_compared(tmp_path: Path, metric: str)
         ({"pattern": {**SEGMENTED, "transfer": 64 * KIB}}, "transfer"),
     ],
 )
+# proves comparing: same-keys
 def test_each_key_that_defines_the_work_keeps_rows_apart(
     tmp_path: Path, changes: dict[str, object], key: str
 ) -> None:
@@ -87,12 +90,14 @@ def test_each_key_that_defines_the_work_keeps_rows_apart(
 
 
 @pytest.mark.parametrize("changes", [{"warmup": 2}, {"settle": 3.0}])
+# proves comparing: keys-that-may-differ
 def test_how_often_and_how_long_apart_is_not_the_work(tmp_path: Path, changes: dict[str, object]) -> None:
     base = run_of(tmp_path / "a", [WRITE], repetitions=12)
     other = run_of(tmp_path / "b", [CaseSpec(operations=("write",), common=changes)], repetitions=9)
     assert only(compare([base], [other])).change is not None
 
 
+# proves comparing: verified-one-side
 def test_verified_data_is_not_compared_with_data_that_was_not(tmp_path: Path) -> None:
     base = run_of(tmp_path / "a", [CaseSpec(operations=("write",), common={"verify": "full"})])
     other = run_of(tmp_path / "b", [CaseSpec(operations=("write",), common={"verify": "off"})])
@@ -107,6 +112,7 @@ def rated(tmp_path: Path, name: str, rates: list[float]) -> Run:
     return run.model_copy(update={"samples": samples})
 
 
+# proves comparing: typical-value
 def test_the_typical_value_is_the_geometric_mean(tmp_path: Path) -> None:
     rates = [100.0, 400.0, 1600.0]
     row = only(compare([rated(tmp_path, "a", rates)], [rated(tmp_path, "b", rates)]))
@@ -114,6 +120,7 @@ def test_the_typical_value_is_the_geometric_mean(tmp_path: Path) -> None:
     assert row.base.typical == pytest.approx(400)
 
 
+# proves comparing: change
 def test_the_change_is_the_ratio_of_typical_values(tmp_path: Path) -> None:
     base, other = [100.0, 400.0, 1600.0, 90.0], [210.0, 300.0, 900.0, 100.0]
     row = only(compare([rated(tmp_path, "a", base)], [rated(tmp_path, "b", other)]))
@@ -122,6 +129,7 @@ def test_the_change_is_the_ratio_of_typical_values(tmp_path: Path) -> None:
     assert row.change.low < row.change.ratio < row.change.high
 
 
+# proves comparing: detectable, within-threshold
 def test_no_difference_shown_says_how_small_one_could_have_been_shown(tmp_path: Path) -> None:
     sides = in_turns(tmp_path, [WRITE])
     comparison = compare(*sides, threshold=0.2)
@@ -133,6 +141,7 @@ def test_no_difference_shown_says_how_small_one_could_have_been_shown(tmp_path: 
     assert only(compare(*sides, threshold=0.001)).notes == []
 
 
+# proves comparing: fail-on-repeated
 def test_fail_on_may_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

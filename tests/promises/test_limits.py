@@ -33,6 +33,8 @@ def ceilings_of_a_run(
     }
 
 
+# proves limits: memory-copy, data-generation, verification, null-requests, link, mpi-within-node, device
+# proves limits: target
 def test_the_ceilings_of_the_page_are_those_of_runs(engine: Engine, tmp_path: Path) -> None:
     """On a block device with one node, and in memory with two."""
     on_device = ceilings_of_a_run(engine, tmp_path / "device")
@@ -44,6 +46,7 @@ def test_the_ceilings_of_the_page_are_those_of_runs(engine: Engine, tmp_path: Pa
     assert {**on_device, **in_memory, "network": "node"} == ceilings_of_the_page()
 
 
+# proves limits: unmeasured-reason
 def test_what_cannot_be_measured_says_why(engine: Engine, tmp_path: Path) -> None:
     one = case("segmented", pattern_block=1 << 20, operations=["write"])
     done = run_engine(engine, plan([one]), tmp_path, options=["--ceilings", "all"])

@@ -80,6 +80,8 @@ def slow(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> EngineRun:
     return done
 
 
+# proves measuring: start-and-open, open-s, transfer, sync, close-and-end, parts-are-maxima, last-done
+# proves measuring: elapsed
 def test_what_is_timed_is_in_the_field_of_its_part(slow: EngineRun) -> None:
     """Each is that of rank 0, the slower one of two."""
     sample = slow.sample(case=1)
@@ -90,21 +92,25 @@ def test_what_is_timed_is_in_the_field_of_its_part(slow: EngineRun) -> None:
     assert sample["elapsed_s"] >= 2 * CREATE_S + REQUESTS * REQUEST_S + SYNC_S + CLOSE_S
 
 
+# proves measuring: close-and-end
 def test_what_is_timed_is_in_one_part_alone(slow: EngineRun) -> None:
     sample = slow.sample(case=2)
     parts = ("open_s", "transfer_s", "sync_s", "close_s")
     assert sum(sample[part] for part in parts) <= sample["elapsed_s"] + 4 * TINY_S
 
 
+# proves measuring: sync-each, sync-none, latency, latency-covers
 def test_a_sync_of_each_request_is_part_of_its_latency(slow: EngineRun) -> None:
     assert slow.sample(case=2)["latency"]["min_s"] >= REQUEST_S + SYNC_S
 
 
+# proves measuring: removal-untimed
 def test_removing_files_is_not_timed(slow: EngineRun) -> None:
     first, second = slow.sample(case=1), slow.sample(case=2)
     assert second["start_s"] >= first["start_s"] + first["elapsed_s"] + REMOVE_S - TINY_S
 
 
+# proves measuring: with-deadline, wear-out, wait-not-counted, end-without-work
 def test_the_wear_out_is_transfer_and_waiting_for_it_is_not(slow: EngineRun) -> None:
     """Rank 1 does at its own pace what rank 0 has done long before."""
     deadline = slow.sample(case=3)["deadline"]
@@ -193,11 +199,13 @@ def measured(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Measur
     return Measured(done, numbers)
 
 
+# proves measuring: settle
 def test_idle_time_is_between_phases(measured: Measured) -> None:
     write, read = measured.sample("pair"), measured.sample("pair", "read")
     assert read["start_s"] >= write["start_s"] + write["elapsed_s"] + IDLE_S - TINY_S
 
 
+# proves measuring: transfer-s, latency-excludes, prepare-s, verify-lowers-rates, verify-not-latency
 def test_generating_and_checking_is_part_of_the_transfer_and_of_no_latency(measured: Measured) -> None:
     for operation in ("write", "read"):
         sample, ranks = measured.sample("verified", operation), measured.ranks("verified", operation)
@@ -206,22 +214,26 @@ def test_generating_and_checking_is_part_of_the_transfer_and_of_no_latency(measu
         assert all(rank["io_s"] < rank["transfer_s"] for rank in ranks)
 
 
+# proves measuring: digest-of-rank, digest-of-sample
 def test_the_digest_of_a_sample_is_that_of_its_ranks(measured: Measured) -> None:
     ranks = measured.ranks("verified", "read")
     expected = sum(hash_numbers(int(rank["digest"], 16), rank["rank"]) for rank in ranks) & MASK
     assert int(measured.sample("verified", "read")["digest"], 16) == expected
 
 
+# proves measuring: check-pieces
 def test_the_check_of_whole_files_divides_them_and_reads_pieces_of_4_mib(measured: Measured) -> None:
     sample = measured.sample("verified", "check")
     assert (sample["bytes"], sample["requests"], sample["measured"]) == (16 << 20, 4, False)
     assert [rank["requests"] for rank in measured.ranks("verified", "check")] == [2, 2]
 
 
+# proves measuring: bytes-moved
 def test_what_is_moved_twice_counts_twice(measured: Measured) -> None:
     assert measured.sample("again")["bytes"] == 50 * 4096
 
 
+# proves measuring: rank-rate, requests-s
 def test_rates_are_work_by_time(measured: Measured) -> None:
     sample, ranks = measured.sample("pair"), measured.ranks("pair")
     assert sample["requests_s"] == pytest.approx(40 / sample["elapsed_s"], rel=1e-3)
@@ -234,12 +246,14 @@ def test_of_ranks_that_are_done_together_both_rates_are_one(measured: Measured) 
     assert sample["rate_first_done_mib_s"] == pytest.approx(sample["rate_mib_s"], rel=1e-4)
 
 
+# proves measuring: timer-error
 def test_a_latency_is_too_long_by_about_a_reading_of_the_timer(measured: Measured) -> None:
     """Interface null does nothing: what is left is the timer."""
     (run,) = measured.done.of("run")
     assert measured.sample("timer")["latency"]["p50_s"] <= 10e-9 * run["timer_cost_ns"]
 
 
+# proves measuring: think, think-excluded, think-included
 def test_thinking_is_part_of_latencies_of_queued_requests_alone(measured: Measured) -> None:
     single, queued = measured.sample("thinking"), measured.sample("queued")
     (rank,) = measured.ranks("thinking")
@@ -247,17 +261,20 @@ def test_thinking_is_part_of_latencies_of_queued_requests_alone(measured: Measur
     assert queued["latency"]["min_s"] >= 0.005 - TINY_S
 
 
+# proves measuring: compute-s
 def test_the_time_of_thinking_is_the_longest_ranks(measured: Measured) -> None:
     sample = measured.sample("uneven")
     assert 32 * 0.004 - TINY_S <= sample["compute_s"] <= sample["transfer_s"] + TINY_S
 
 
+# proves measuring: arrival-shares
 def test_clients_with_more_requests_have_a_larger_part_of_the_rate(measured: Measured) -> None:
     """All have work until the end: 15 of 16 gaps, or 31 of 32, of what the 64 requests take."""
     for rank in measured.ranks("paced"):
         assert rank["transfer_s"] >= 64 / RATE * (rank["requests"] - 1) / rank["requests"] - TINY_S
 
 
+# proves measuring: arrival-seed
 def test_arrivals_are_the_same_through_every_interface(measured: Measured) -> None:
     def offered(name: str) -> list[float]:
         samples = [measured.sample(name, repetition=repetition) for repetition in (0, 1)]
@@ -267,23 +284,27 @@ def test_arrivals_are_the_same_through_every_interface(measured: Measured) -> No
     assert offered("poisson")[0] != pytest.approx(offered("poisson")[1], rel=1e-3)
 
 
+# proves measuring: preparation-closed, no-open-wear-out
 def test_preparation_is_not_paced(measured: Measured) -> None:
     assert measured.sample("idle", "prefill")["arrivals"] is None
     assert measured.sample("idle", "read")["arrivals"]["offered_requests_s"] == pytest.approx(10, rel=1e-3)
 
 
+# proves measuring: spins, issued-late
 def test_a_client_that_waits_for_arrivals_sleeps(measured: Measured) -> None:
     sample = measured.sample("idle", "read")
     assert sample["elapsed_s"] >= 0.4 - TINY_S
     assert sample["user_s"] + sample["system_s"] < 0.5 * sample["elapsed_s"]
 
 
+# proves measuring: preparation-closed, no-open-wear-out
 def test_in_open_loop_there_is_no_wear_out(measured: Measured) -> None:
     requests = [rank["requests"] for rank in measured.ranks("cut")]
     assert len(set(requests)) > 1
     assert sum(requests) < 64
 
 
+# proves measuring: transfer-calls-only, reading-cost, other-calls, no-calls
 def test_syncs_and_mapped_memory_make_no_calls_that_read_or_write(measured: Measured) -> None:
     assert (measured.sample("each")["read_calls"], measured.sample("each")["write_calls"]) == (0, 20)
     for operation in ("write", "read"):
@@ -291,10 +312,12 @@ def test_syncs_and_mapped_memory_make_no_calls_that_read_or_write(measured: Meas
         assert (sample["read_calls"], sample["write_calls"]) == (0, 0)
 
 
+# proves measuring: timelines
 def test_intervals_of_timelines_are_a_tenth_of_a_second(measured: Measured) -> None:
     assert {timeline["interval_s"] for timeline in measured.done.of("timeline")} == {0.1}
 
 
+# proves measuring: noise, noise-not-unique
 def test_without_verification_all_requests_of_a_rank_have_the_same_noise(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -306,6 +329,7 @@ def test_without_verification_all_requests_of_a_rank_have_the_same_noise(
     assert blocks[0] != blocks[1]
 
 
+# proves measuring: holes-not-read
 def test_holes_that_no_request_writes_are_not_read(engine: Engine, tmp_path: Path) -> None:
     """A file of 3 GiB with 4000 bytes in it."""
     keys: Json = {"pattern_pieces": 4, "pattern_piece": 1000, "pattern_count": 1, "operations": ["write"]}
@@ -318,6 +342,7 @@ def test_holes_that_no_request_writes_are_not_read(engine: Engine, tmp_path: Pat
     assert check["bytes"] < 64 << 20
 
 
+# proves measuring: check-interrupted
 def test_the_check_of_whole_files_shows_progress_and_can_be_interrupted(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -354,6 +379,7 @@ def cut_before_it_is_closed(engine: Engine, work: Path, delay_s: float) -> list[
     return done.of("error") if in_time else None
 
 
+# proves measuring: size-at-close
 def test_the_size_of_a_file_is_compared_once_it_is_closed(engine: Engine, tmp_path: Path) -> None:
     runs = (cut_before_it_is_closed(engine, tmp_path / str(s), s) for s in (0.5, 5, 25))
     errors = next(found for found in runs if found is not None)
@@ -361,6 +387,7 @@ def test_the_size_of_a_file_is_compared_once_it_is_closed(engine: Engine, tmp_pa
     assert {error["message"].split(", ")[1] for error in errors} == {"says posix", "says the mount"}
 
 
+# proves measuring: remount-not-in-suite
 def test_a_suite_names_no_command_that_remounts(engine: Engine, tmp_path: Path) -> None:
     file = tmp_path / "suite.toml"
     file.write_text(
@@ -370,6 +397,7 @@ def test_a_suite_names_no_command_that_remounts(engine: Engine, tmp_path: Path) 
         load_suite(file, engine.description, target="optional")
 
 
+# proves measuring: collective-latency
 def test_a_collective_request_waits_for_other_ranks(engine: Engine, tmp_path: Path) -> None:
     """One rank reads for both, and is slow."""
     if not engine.version.mpi.library.startswith("MPICH"):
@@ -393,6 +421,7 @@ def test_a_collective_request_waits_for_other_ranks(engine: Engine, tmp_path: Pa
     assert all(rank["io_s"] >= REQUESTS * REQUEST_S for rank in ranks)
 
 
+# proves measuring: clock-of-run, local-seconds, local-latencies
 def test_times_of_a_rank_are_seconds_of_its_own_clock(engine: Engine, tmp_path: Path) -> None:
     """The clock of the second node is half as fast again; what requests take is told by it, too."""
     compiler = shutil.which("cc") or shutil.which("gcc")
@@ -425,6 +454,7 @@ def test_times_of_a_rank_are_seconds_of_its_own_clock(engine: Engine, tmp_path: 
     assert [{"clock_offset_s", "clock_error_s"} <= set(node) for node in run["nodes"]] == [True, True]
 
 
+# proves measuring: observe-by-hand, observe-interval, show-observed
 def test_observing_writes_a_line_each_second(engine: Engine, tmp_path: Path) -> None:
     out = tmp_path / "observed.jsonl"
     words = [str(engine.path), "observe", "--out", str(out), "--for", "0.1"]
@@ -432,6 +462,7 @@ def test_observing_writes_a_line_each_second(engine: Engine, tmp_path: Path) -> 
     assert read_events(out)[0]["interval_s"] == 1
 
 
+# proves measuring: served-unknown
 def test_without_counters_the_processes_still_tell_what_storage_served(engine: Engine) -> None:
     folder = ROOT / "build"
     words = ["stat", "-f", "-c", "%T", str(folder if folder.is_dir() else ROOT)]
@@ -453,6 +484,7 @@ def test_without_counters_the_processes_still_tell_what_storage_served(engine: E
         shutil.rmtree(work)
 
 
+# proves measuring: load-curve
 def test_the_suite_load_is_latency_against_load(engine: Engine) -> None:
     cases = load_suite(locate("load"), engine.description, target="optional").plan.cases
     assert len({one.model_dump()["arrival_rate"] for one in cases}) == len(cases) >= 5

@@ -12,6 +12,7 @@ from statistics import fmean
 import numpy as np
 import pytest
 
+import promises
 from builders import CaseSpec, RunBuilder
 from strider.statistics import OperationSummary, last_ranks, stragglers, summarize
 from strider.statistics.distribution import confidence_interval, student_interval
@@ -51,6 +52,7 @@ def summary_of(work: Path, rates: list[float]) -> OperationSummary:
 
 
 @pytest.mark.parametrize(("n", "method"), [(3, "Student t"), (49, "Student t"), (50, "BCa bootstrap")])
+# proves measuring: interval-of-rate
 def test_the_interval_of_so_many_repetitions_is_found_so(n: int, method: str) -> None:
     found = confidence_interval(np.random.default_rng(n).normal(100, 5, n).tolist())
     assert found is not None
@@ -81,8 +83,11 @@ def autocorrelated(rng: np.random.Generator, shape: tuple[int, int], phi: float)
     return values
 
 
+# proves measuring: coverage, coverage-experiments, coverage-normal, coverage-lognormal, coverage-levels-50
+# proves measuring: coverage-levels-70, coverage-levels-85, coverage-stalls, coverage-correlated-3
+# proves measuring: coverage-correlated-7, too-rare, unseen-values, independent
 def test_intervals_hold_the_centre_as_often_as_the_page_says() -> None:
-    text = (ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")
+    text = promises.ANCHOR.sub("", (ROOT / "docs" / "measuring.md").read_text(encoding="utf-8"))
     table = re.search(r"^\| repetitions \|.*?\n\n", text, re.MULTILINE | re.DOTALL)
     assert table is not None
     head, _, *rows = table[0].split("\n")
@@ -101,6 +106,7 @@ def test_intervals_hold_the_centre_as_often_as_the_page_says() -> None:
             )
 
 
+# proves measuring: overlap-times
 def test_times_of_a_summary_are_means_over_the_repetitions(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run")
     (summary,) = summarize(run)
@@ -119,6 +125,7 @@ def test_times_of_a_summary_are_means_over_the_repetitions(tmp_path: Path) -> No
         ([100.0, 110, 90, 105, 95, 130], 0),  # all of them vary
     ],
 )
+# proves measuring: outliers-of-six, outlier-distance
 def test_outliers_are_of_six_repetitions_and_five_per_cent(
     tmp_path: Path, rates: list[float], found: int
 ) -> None:
@@ -134,12 +141,14 @@ def test_outliers_are_of_six_repetitions_and_five_per_cent(
         ([100.0, 70, 110, 80, 92], 0),  # chance
     ],
 )
+# proves measuring: trend-line, trend-of-five
 def test_trends_are_of_five_repetitions_and_five_per_cent(
     tmp_path: Path, rates: list[float], found: int
 ) -> None:
     assert len(trends([summary_of(tmp_path / "run", rates)])) == found
 
 
+# proves measuring: trend-line
 def test_trends_are_adjusted_for_the_number_of_operations(tmp_path: Path) -> None:
     falling = summary_of(tmp_path / "falling", [100.0, 99, 96, 95, 91, 90])
     steady = summary_of(tmp_path / "steady", [100.0, 99, 100, 99, 100, 99.5])
@@ -157,6 +166,8 @@ def test_trends_are_adjusted_for_the_number_of_operations(tmp_path: Path) -> Non
         ({(r, rank): 0.5 for r in range(8) for rank in (0, 1, 2)} | {(r, 3): 0.6 for r in range(8)}, 8, 1),
     ],
 )
+# proves limits: named-rank
+# proves measuring: straggler-remark
 def test_a_straggler_is_slower_by_a_tenth_over_its_phases_beyond_chance(
     tmp_path: Path, late: dict[tuple[int, int], float], repetitions: int, found: int
 ) -> None:

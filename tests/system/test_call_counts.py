@@ -52,6 +52,7 @@ def btio(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple
     return {(names[s["case"] - 1], s["operation"]): counts_of(s) for s in done.of("sample")}
 
 
+# proves measuring: calls-of-methods
 def test_each_piece_is_a_call_of_multiple(btio: dict[tuple[str, str], Counts]) -> None:
     pieces = DUMPS * RANKS * CLASS_A_PIECES
     assert pieces == 32768
@@ -59,6 +60,7 @@ def test_each_piece_is_a_call_of_multiple(btio: dict[tuple[str, str], Counts]) -
     assert btio["posix multiple", "read"] == (pieces, 0)
 
 
+# proves measuring: calls-of-methods
 def test_sieving_needs_a_call_for_each_buffer(btio: dict[tuple[str, str], Counts]) -> None:
     """A dump is 10 MiB and each rank's pieces are all over it: three buffers of 4 MiB."""
     buffers = DUMPS * RANKS * 3
@@ -78,6 +80,7 @@ def test_romio_sieves_what_is_independent(btio: dict[tuple[str, str], Counts], r
 
 
 @pytest.mark.parametrize("method", ["mpiio collective", "mpiio collective view"])
+# proves measuring: calls-of-methods
 def test_two_phases_make_one_call_of_a_dump(
     btio: dict[tuple[str, str], Counts], romio: None, method: str
 ) -> None:
@@ -118,6 +121,7 @@ def reported_calls(done: EngineRun, number: int) -> Counter[Counts]:
     return Counter((reads[rank], calls - reads[rank]) for rank, calls in of_rank.items() if calls)
 
 
+# proves measuring: call-counts, transfer-calls-only, reading-cost
 def test_counts_are_those_of_strace(engine: Engine, tmp_path: Path, strace: str) -> None:
     keys: Json = {"pattern_class": "S", "pattern_dumps": 3, "clients": RANKS}
     document = plan([case("btio", **keys, operations=["write", "read"], **how) for how in METHODS.values()])
@@ -137,6 +141,7 @@ def test_counts_are_those_of_strace(engine: Engine, tmp_path: Path, strace: str)
 
 
 @pytest.mark.parametrize("interface", ["posix", "mpiio", "null"])
+# proves measuring: transfer-calls-only, reading-cost, own-calls
 def test_striders_own_calls_are_not_counted(engine: Engine, tmp_path: Path, interface: str) -> None:
     """A phase long enough for rank 0 to tell of its progress, which it does by writing."""
     keys: Json = {"clients": 2, "deadline": 1.2, "operations": ["write", "read"]}

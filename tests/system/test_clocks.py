@@ -161,6 +161,8 @@ def assert_of_one_clock(done: EngineRun, nodes: Nodes, begin: Begin, clients: in
     [(1, 2, 3.0, 200e-6), (2, 4, -3.0, -200e-6), (1, 4, 3.0, 200e-6), (1, 2, 3.0, 0.02)],
     ids=["two nodes", "two nodes of two ranks, behind", "four nodes", "two percent too fast"],
 )
+# proves measuring: clocks, clocks-compared, clock-messages, tree-of-nodes, same-tree, errors-add-up
+# proves measuring: clock-error, clock-events, start-skew, end-skew
 def test_rates_are_those_of_one_clock(
     engine: Engine,
     preloaded: Path,
@@ -234,6 +236,7 @@ def test_rates_over_a_network_are_those_of_one_clock(
     assert sent_packets(two_networks) > 2 * len(done.of("sample"))
 
 
+# proves measuring: clock-events
 def test_drift_is_found(engine: Engine, preloaded: Path, tmp_path: Path) -> None:
     nodes = Nodes(1, 3.0, 0.005, time.clock_gettime(time.CLOCK_MONOTONIC))
     done, _ = run_on(engine, nodes, preloaded, tmp_path, writes(3, 3), tmp_path / "target")
@@ -244,6 +247,7 @@ def test_drift_is_found(engine: Engine, preloaded: Path, tmp_path: Path) -> None
         assert abs(clock["drift_ppm"] - wanted_ppm) <= clock["drift_error_ppm"] + 0.01 * wanted_ppm
 
 
+# proves measuring: clocks, shared-clock
 def test_a_name_space_of_time_is_a_clock_of_its_own(engine: Engine, tmp_path: Path) -> None:
     """The kernel itself shifts the clock here, of ranks that have one host name."""
     shifted = ["unshare", "--time", "--monotonic", "3", "--fork"]
@@ -271,6 +275,7 @@ def test_a_name_space_of_time_is_a_clock_of_its_own(engine: Engine, tmp_path: Pa
         )
 
 
+# proves measuring: one-clock, simulated-nodes
 def test_one_clock_has_no_error(engine: Engine, tmp_path: Path) -> None:
     done = run_engine(engine, {**writes(2, 1), "ranks_per_node": 1}, tmp_path)
     sample = done.sample()
@@ -321,6 +326,7 @@ def test_the_run_event_has_the_processors_that_ranks_may_use(engine: Engine, tmp
     assert all(process > 1 for _, process in free["processes"])
 
 
+# proves measuring: clock-flag
 def test_a_phase_too_short_for_its_clocks_is_flagged(engine: Engine, preloaded: Path, tmp_path: Path) -> None:
     """A reading of the clock takes 10 ms, so each message there and back as much or more."""
     one = case("segmented", pattern_transfer=4096, pattern_block=4096, clients=2, interface="null")
@@ -334,6 +340,7 @@ def test_a_phase_too_short_for_its_clocks_is_flagged(engine: Engine, preloaded: 
 
 
 @pytest.mark.parametrize("message", [0, 22], ids=["at the start of the run", "before a phase"])
+# proves measuring: barrier, start-time, clocks-compared, clock-messages
 def test_a_rank_that_hangs_while_clocks_are_compared_ends_the_run(
     engine: Engine, preloaded: Path, tmp_path: Path, message: int
 ) -> None:
@@ -348,6 +355,8 @@ def test_a_rank_that_hangs_while_clocks_are_compared_ends_the_run(
     assert done.of("end")[0]["status"] == "failed"
 
 
+# proves measuring: barrier, start-time, announced-start, lead-time, spin-to-start, interval-bounds
+# proves measuring: bounds-drift
 def test_no_rank_starts_before_the_instant_that_was_set(
     engine: Engine, preloaded: Path, tmp_path: Path
 ) -> None:

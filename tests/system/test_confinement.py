@@ -229,6 +229,7 @@ def run_suite(tmp_path: Path, target: Path, *words: object, **variables: str) ->
         ("9", ["--confine", "off"], "none", ""),
     ],
 )
+# proves measuring: confine-off
 def test_a_run_says_how_it_was_confined(
     tmp_path: Path, abi: str, options: list[str], state: str, said: str
 ) -> None:

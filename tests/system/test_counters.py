@@ -60,6 +60,7 @@ def moved_bytes(work: Path, directory: Path) -> dict[bool, int]:
 
 
 @pytest.mark.parametrize("method", ["multiple", "sieve"])
+# proves measuring: call-bytes, storage-bytes, same-moments
 def test_bytes_of_calls_are_those_of_strace(engine: Engine, tmp_path: Path, strace: str, method: str) -> None:
     """Requests exactly, bytes exactly: what the kernel counts is what is seen from outside."""
     keys: Json = {"pattern_transfer": 3000, "pattern_count": 50, "clients": 2, "sharing": "per-rank"}
@@ -77,6 +78,7 @@ def test_bytes_of_calls_are_those_of_strace(engine: Engine, tmp_path: Path, stra
             assert sample[field] == sum(row[field] for row in rows)
 
 
+# proves measuring: call-counts
 def test_requests_are_those_that_strace_counts(engine: Engine, tmp_path: Path, strace: str) -> None:
     """strace -c adds up calls by name: three times the requests are that many calls more."""
 
@@ -107,6 +109,7 @@ def gnu_time() -> str:
     return found
 
 
+# proves measuring: user-and-system, all-included, switches-of-ranks
 def test_context_switches_are_those_of_gnu_time(engine: Engine, disk_folder: Path) -> None:
     """Runs that wait for the disk at each request: what a longer one has more of is in its phase."""
 
@@ -133,6 +136,7 @@ def test_context_switches_are_those_of_gnu_time(engine: Engine, disk_folder: Pat
     assert 0.8 * theirs <= ours <= 1.2 * theirs
 
 
+# proves measuring: counters, counters-kinds, all-programs, counters-elapsed
 def test_switches_of_the_node_hold_those_of_the_ranks(engine: Engine, disk_folder: Path) -> None:
     keys: Json = {"pattern_transfer": 4096, "pattern_block": 4096 * 500, "operations": ["write"]}
     done = run_engine(engine, plan([case("segmented", **keys, sync="each", clients=2)]), disk_folder)
@@ -150,6 +154,7 @@ def test_switches_of_the_node_hold_those_of_the_ranks(engine: Engine, disk_folde
     assert 0 < memory["available_bytes"] <= memory["total_bytes"]
 
 
+# proves measuring: counters, counters-kinds
 def test_one_event_for_each_machine(engine: Engine, tmp_path: Path) -> None:
     """Nodes that one machine stands in for are not counted twice; cases of fewer ranks are counted too."""
     keys: Json = {"pattern_transfer": 512, "pattern_count": 2, "operations": ["write"]}
@@ -187,6 +192,7 @@ def run_while_sending(engine: Engine, work: Path, deadline_s: float) -> EngineRu
     return done if in_time else None
 
 
+# proves measuring: all-programs, counters-elapsed
 def test_network_counters_see_what_goes_over_the_loopback(engine: Engine, tmp_path: Path) -> None:
     """Bytes that are sent while a phase goes on are among the interface's."""
     runs = (run_while_sending(engine, tmp_path / str(deadline_s), deadline_s) for deadline_s in (2, 10, 50))
@@ -202,6 +208,8 @@ def reading(policy: str, **keys: Json) -> Json:
     return case("segmented", **segmented, cache=policy, operations=["write", "read"], **keys)
 
 
+# proves measuring: served-by-storage, served-source, served-process, as-is, read-own-data, cold, cold-dropped
+# proves measuring: cache-field, warm, claims-cache
 def test_a_read_of_what_was_just_written_is_known_to_be_served_by_the_cache(
     engine: Engine, disk_folder: Path
 ) -> None:
@@ -239,6 +247,7 @@ def test_a_read_of_what_was_just_written_is_known_to_be_served_by_the_cache(
         assert write["cache"] is None
 
 
+# proves measuring: shown-counters
 def test_counters_that_missed_a_third_of_the_write_do_not_tell_what_a_read_came_from(
     engine: Engine, disk_folder: Path
 ) -> None:
@@ -253,6 +262,7 @@ def test_counters_that_missed_a_third_of_the_write_do_not_tell_what_a_read_came_
     assert read["served_by_storage"] is None
 
 
+# proves measuring: call-bytes, storage-bytes, same-moments
 def test_the_device_confirms_what_the_processes_read(engine: Engine, disk_folder: Path) -> None:
     """The disk's own counters, which know nothing of processes."""
     done = run_engine(engine, plan([reading("cold")]), disk_folder)
@@ -263,6 +273,7 @@ def test_the_device_confirms_what_the_processes_read(engine: Engine, disk_folder
     assert max(blocks) >= 0.9 * 32 * MIB
 
 
+# proves measuring: served-unknown, drop-caches
 def test_in_memory_it_is_unknown(engine: Engine, memory_folder: Path) -> None:
     done = run_engine(engine, plan([reading("cold")]), memory_folder)
     sample = done.sample(operation="read")
@@ -282,6 +293,7 @@ def test_digests_do_not_depend_on_the_policy(engine: Engine, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("scope", "sources"), [("none", 0), ("basic", 3), ("all", 3)])
+# proves measuring: counters-basic
 def test_what_is_counted_can_be_chosen(engine: Engine, tmp_path: Path, scope: str, sources: int) -> None:
     one = case("strided", pattern_transfer=512, pattern_count=2, operations=["write"])
     done = run_engine(engine, plan([one]), tmp_path, options=["--counters", scope])

@@ -49,6 +49,7 @@ def test_they_agree_with_the_rows_of_ranks(engine: Engine, tmp_path: Path, one: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("options", "rows"), [([], 0), (["--timeline", "rank"], MANY)], ids=["auto", "rank"])
+# proves limits: above-64
 def test_many_ranks_have_rows_only_on_request(
     engine: Engine, tmp_path: Path, options: list[str], rows: int
 ) -> None:

@@ -257,6 +257,7 @@ def test_no_rank_outlives_a_front_end_that_was_killed(tmp_path: Path) -> None:
         assert left.name in "".join(doctor.stdout.split())
 
 
+# proves measuring: stall
 def test_a_hanging_rank_is_noticed(memory_folder: Path) -> None:
     """A stopped process stands for one that hangs in a call of the file system.
 
@@ -305,6 +306,7 @@ def test_news_of_an_error_reach_ranks_that_were_in_more_cases(engine: Engine, tm
     assert (error["rank"], error["call"]) == (1, "open")
 
 
+# proves measuring: stall
 def test_a_stall_is_reported_also_where_closing_is_collective(engine: Engine, memory_folder: Path) -> None:
     """Rank 1 freezes with the file open: rank 0 has reported progress, and still much to do."""
     one = case(

@@ -96,6 +96,7 @@ def eventful_run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> En
 
 
 @pytest.mark.parametrize("kind", EVENTS)
+# proves measuring: timer, timer-cost
 def test_an_event_has_the_keys_of_the_page(eventful_run: EngineRun, kind: str) -> None:
     events = eventful_run.of(kind)
     assert events, eventful_run.stderr
@@ -111,6 +112,7 @@ def counters_of_page() -> dict[str, set[str]]:
     return {source: set(re.findall(r"`(\w+)`", values)) for source, values in rows}
 
 
+# proves measuring: counters, counters-kinds
 def test_the_counters_have_the_sources_and_values_of_the_page(eventful_run: EngineRun) -> None:
     (example,) = re.findall(r'"counters":\[\{(.*?)\}\]\}$', PAGE, re.M)
     keys = re.findall(r'"(source|instance|values)":', example)

@@ -86,12 +86,14 @@ def test_planted_limits_are_named(measured: Path) -> None:
     assert "null interface" not in found["plain", "write"]
 
 
+# proves limits: ceilings, nearest-ceiling
 def test_the_run_ends_with_a_sentence_for_each_finding(measured: Path) -> None:
     printed = (measured.parent / "out").read_text()
     assert "computing between requests (think) takes" in printed
     assert "this is Strider's own cost" in printed
 
 
+# proves limits: in-report
 def test_show_has_ceilings_and_findings_as_table_and_as_json(engine: Engine, measured: Path) -> None:
     environment = {"STRIDER_ENGINE": str(engine.path), "PATH": "/usr/bin:/bin", "COLUMNS": "200"}
     show = strider_command("show", "--limits", "--store", measured)
@@ -118,6 +120,7 @@ def test_show_has_ceilings_and_findings_as_table_and_as_json(engine: Engine, mea
     assert "What limits it" in (directory / "report.html").read_text(encoding="utf-8")
 
 
+# proves limits: memory-copy
 def test_memory_copy_is_what_others_find(engine: Engine, tmp_path: Path) -> None:
     """Within a factor of three of a copy by numpy before or after, on a machine with other work.
 
@@ -158,6 +161,7 @@ def value_of(event: Json, name: str) -> float | None:
     return next((one["value"] for one in event["ceilings"] if one["name"] == name), None)
 
 
+# proves limits: before-first-case, again-after-last
 def test_ceilings_stand_before_the_first_case_and_after_the_last(engine: Engine, tmp_path: Path) -> None:
     cases = [
         case("segmented", pattern_block=1 << 20, operations=["write"], clients=clients) for clients in (1, 2)

@@ -65,6 +65,7 @@ def native(volume: Path, methods: list[Json]) -> Native:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern["pattern"])
+# proves listio: multiple, pack, gather
 def test_every_method_moves_the_same_bytes_as_posix(
     engine: Engine, tmp_path: Path, volume: Path, pattern: Json
 ) -> None:
@@ -148,6 +149,7 @@ def test_a_server_that_dies_is_named_and_others_go_on(engine: Engine, tmp_path: 
         stop(directory)
 
 
+# proves listio: btio-requests, sieve-calls, multiple, pack, gather
 def test_requests_are_counted(engine: Engine, tmp_path: Path, volume: Path) -> None:
     """A client asks for a piece at a time, or for 128 pieces at a time of each server."""
     pieces, dumps = 2048, 2
@@ -168,6 +170,7 @@ def test_requests_are_counted(engine: Engine, tmp_path: Path, volume: Path) -> N
         assert each >= 60 * lists
 
 
+# proves listio: read-change-write
 def test_sieving_writers_keep_the_bytes_of_others(engine: Engine, tmp_path: Path, volume: Path) -> None:
     """The buffers that a rank writes back have pieces of all other ranks between its own."""
     rows: Json = {"pattern": "vector", "pattern_pieces": 64, "pattern_piece": 100, "pattern_count": 100}
@@ -185,6 +188,7 @@ def test_sieving_writers_keep_the_bytes_of_others(engine: Engine, tmp_path: Path
     assert all(server["locked_ranges"] == 0 for server in status(engine, volume))
 
 
+# proves listio: counters
 def test_facts_tell_what_the_client_did(engine: Engine, tmp_path: Path, volume: Path) -> None:
     keys: Json = {"interface_registration": "model", "interface_method": "gather"}
     test = case(**PATTERNS[2], pattern_memory_gap=5000, **native(volume, []).keys(), **keys)
@@ -200,6 +204,7 @@ def test_facts_tell_what_the_client_did(engine: Engine, tmp_path: Path, volume: 
 
 
 @pytest.mark.parametrize(("hole", "groups"), [(None, 1), ("unmapped", 6), ("inaccessible", 6)])
+# proves listio: ogr-on-fault, ogr-wrong-answer
 def test_a_group_is_cut_at_each_hole(
     engine: Engine, tmp_path: Path, volume: Path, hole: str | None, groups: int
 ) -> None:
@@ -222,6 +227,7 @@ def test_a_group_is_cut_at_each_hole(
         assert int(facts["registrations"]) == groups * int(facts["calls"])
 
 
+# proves listio: single-fails
 def test_one_region_cannot_span_a_hole(engine: Engine, tmp_path: Path, volume: Path) -> None:
     keys: Json = {
         "interface_registration": "model",
@@ -275,6 +281,7 @@ def test_what_one_region_cannot_span_is_packed_where_asked(
         assert "there are holes between the pieces" in facts["registration_problem"]
 
 
+# proves listio: verbs-json, status
 def test_the_command_line_serves_checks_and_stops(engine: Engine, tmp_path: Path) -> None:
     Native("listio").require(engine)
     directory = tmp_path / "volume"
@@ -321,6 +328,7 @@ def test_the_command_line_serves_checks_and_stops(engine: Engine, tmp_path: Path
         stop(directory)
 
 
+# proves listio: status, check-and-remove
 def test_what_a_killed_run_left_is_named_and_removed(engine: Engine, tmp_path: Path) -> None:
     Native("listio").require(engine)
     volume, run = tmp_path / "volume", "strider-killed"

@@ -14,6 +14,7 @@ def scrub(directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
 
 
+# proves listio: scrub-output
 def test_scrub_prints_damaged_files(engine: Engine, tmp_path: Path) -> None:
     Native("listio").require(engine)
     directory = tmp_path / "volume"

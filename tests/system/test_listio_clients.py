@@ -35,6 +35,7 @@ def silent_connections(address: str, count: int) -> Iterator[None]:
         yield
 
 
+# proves listio: unauthenticated, unauthenticated-1024
 def test_silent_connections_keep_no_client_out(engine: Engine, tmp_path: Path) -> None:
     directory = tmp_path / "volume"
     serve(engine, directory, ServerOptions(servers=1))
@@ -47,6 +48,7 @@ def test_silent_connections_keep_no_client_out(engine: Engine, tmp_path: Path) -
         stop(directory)
 
 
+# proves listio: server-memory
 def test_more_clients_than_buffers_transfer_right_data(engine: Engine, tmp_path: Path) -> None:
     directory = tmp_path / "volume"
     serve(engine, directory, ServerOptions(servers=1, memory_bytes=2 << 20))

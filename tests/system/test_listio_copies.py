@@ -77,6 +77,7 @@ def volume(engine: Engine, tmp_path: Path) -> Iterator[CopiedVolume]:
         stop(tmp_path / "volume")
 
 
+# proves listio: returns-old, status-names-out, out-refused
 def test_a_server_may_be_missing_and_gets_what_it_missed(volume: CopiedVolume, tmp_path: Path) -> None:
     old, new = os.urandom(BYTES), os.urandom(BYTES)
     volume.put(old, tmp_path / "old")
@@ -115,6 +116,7 @@ def test_a_server_may_be_missing_and_gets_what_it_missed(volume: CopiedVolume, t
     assert checked.returncode == 0, checked.stdout
 
 
+# proves listio: replace
 def test_a_lost_folder_is_made_anew_from_the_other_copies(volume: CopiedVolume, tmp_path: Path) -> None:
     old, new = os.urandom(BYTES), os.urandom(BYTES)
     volume.put(old, tmp_path / "old")
@@ -146,6 +148,7 @@ def test_a_lost_folder_is_made_anew_from_the_other_copies(volume: CopiedVolume, 
     assert volume.has(new, tmp_path / "at the end")
 
 
+# proves listio: old-folder-refused
 def test_an_old_folder_is_refused_after_another_took_its_place(volume: CopiedVolume, tmp_path: Path) -> None:
     old, new = os.urandom(BYTES), os.urandom(BYTES)
     volume.put(old, tmp_path / "old")
@@ -175,6 +178,7 @@ def test_an_old_folder_is_refused_after_another_took_its_place(volume: CopiedVol
         assert volume.has(new, tmp_path / way)
 
 
+# proves listio: replace-refuses
 def test_only_a_lost_folder_is_replaced(volume: CopiedVolume, tmp_path: Path) -> None:
     volume.put(os.urandom(BYTES), tmp_path / "in")
 
@@ -215,6 +219,7 @@ def test_a_scrub_repairs_damage_from_the_other_copy(volume: CopiedVolume, tmp_pa
     assert "no damage found" in strider("listio", "scrub", volume.directory).stdout
 
 
+# proves listio: copies-for-good
 def test_copies_need_servers_and_stay_as_they_are(volume: CopiedVolume, tmp_path: Path) -> None:
     few = strider("listio", "serve", tmp_path / "few", "--servers", 1, "--copies", 2)
     assert (few.returncode, "2 copies need 2 servers or more" in few.stderr) == (2, True), few.stderr

@@ -83,6 +83,8 @@ def hosts(engine: Engine, sshd: Sshd, tmp_path: Path) -> Iterator[Hosts]:
     found.see_none()
 
 
+# proves listio: listen, serve-by-ssh, host-names, background-server, free-port, ipv4-first, tcp-between-hosts
+# proves listio: secret-on-stdin, stop-by-ssh, unreachable-host, hosts-until-stopped
 def test_servers_on_two_hosts_serve_and_are_stopped(engine: Engine, hosts: Hosts, tmp_path: Path) -> None:
     done = hosts.serve("--servers", 3, "--json")
     assert done.returncode == 0, done.stderr
@@ -109,6 +111,7 @@ def test_servers_on_two_hosts_serve_and_are_stopped(engine: Engine, hosts: Hosts
     assert hosts.strider("status", hosts.directory).returncode == 3
 
 
+# proves listio: dir-per-host, server-folder, restart-finds-files, other-hosts-rejected
 def test_what_they_keep_is_found_again_and_only_there(hosts: Hosts) -> None:
     assert hosts.serve().returncode == 0
     assert hosts.strider("stop", hosts.directory).returncode == 0
@@ -123,6 +126,7 @@ def test_what_they_keep_is_found_again_and_only_there(hosts: Hosts) -> None:
     assert hosts.serve().returncode == 0
 
 
+# proves listio: all-or-none
 def test_one_host_that_fails_leaves_none_on_the_others(hosts: Hosts) -> None:
     hosts.directory.mkdir()
     (hosts.directory / "server-1").write_text("in the way")
@@ -134,6 +138,7 @@ def test_one_host_that_fails_leaves_none_on_the_others(hosts: Hosts) -> None:
     assert not (hosts.directory / VOLUME_FILE).exists()
 
 
+# proves listio: stop-by-ssh, unreachable-host, died-counts-stopped
 def test_a_killed_server_is_named_and_the_rest_stopped(hosts: Hosts) -> None:
     assert hosts.serve().returncode == 0
     killed = (hosts.directory / "server-1" / "process").read_text().split()[0]
@@ -157,6 +162,7 @@ def test_a_host_that_is_not_reached_is_one_error(hosts: Hosts) -> None:
     ("program", "said"),
     [("/nonexistent/server", "/nonexistent/server"), ("/bin/true", "exited with status 0")],
 )
+# proves listio: program-path
 def test_a_host_without_the_program_is_one_error(hosts: Hosts, program: str, said: str) -> None:
     done = hosts.serve("--ssh-server", program)
     assert done.returncode == 3
@@ -181,6 +187,7 @@ def test_a_host_without_the_program_is_one_error(hosts: Hosts, program: str, sai
         (["--hosts", "127.0.0.1,192.0.2.1"], "which other hosts cannot reach"),
     ],
 )
+# proves listio: loopback-rejected, cma-one-host
 def test_mistakes_are_named_before_anything_starts(hosts: Hosts, words: list[str], said: str) -> None:
     done = hosts.strider("serve", hosts.directory, *words)
     assert done.returncode == 2, done.stderr

@@ -255,6 +255,7 @@ LAYERS = {"mount": programs_on_mounts, "mpiio": ranks_of_a_program}
 
 @pytest.mark.parametrize("copies", [1, 2], ids=["one copy", "two copies"])
 @pytest.mark.parametrize("layer", LAYERS)
+# proves listio: error-string
 def test_layers_keep_their_promises_when_servers_fail(
     engine: Engine, tmp_path: Path, layer: str, copies: int
 ) -> None:

@@ -31,6 +31,7 @@ def volume(engine: Engine, tmp_path: Path) -> Iterator[Path]:
         stop(directory)
 
 
+# proves listio: check-and-remove, check, check-exit
 def test_a_damaged_entry_is_named_and_repaired(engine: Engine, volume: Path, tmp_path: Path) -> None:
     entry = volume / "server-0/names/one"
     entry.write_bytes(b"strider-listio-file 1 0123456789abcdef servers 4000000000 first 0 strip 65536\n")
@@ -46,6 +47,7 @@ def test_a_damaged_entry_is_named_and_repaired(engine: Engine, volume: Path, tmp
     assert {file.name: file.read_bytes() for file in read.iterdir()} == {"one": CONTENT, "two": CONTENT}
 
 
+# proves listio: check, repair-deletes-nothing, remove-orphans, orphans-kept
 def test_orphans_are_kept_while_anything_is_damaged_or_set_aside(volume: Path) -> None:
     server = volume / "server-0"
     for copy in server.glob("entries/*/*"):

@@ -38,6 +38,8 @@ def cut_power(engine: Engine, name: str, *numbers: int) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
+# proves listio: write-durable, sync-durable, names-durable, rename-durable, unlink-durable, power-cut-tests
+# proves listio: power-cut-result
 def test_what_was_promised_is_there_after_a_power_cut_at_any_sync(engine: Engine, seed: int) -> None:
     """520 flush boundaries in all."""
     found = cut_power(engine, "strider-listio-power-cut", seed, SYNCS)
@@ -49,6 +51,7 @@ def test_what_was_promised_is_there_after_a_power_cut_at_any_sync(engine: Engine
 
 @pytest.mark.parametrize("servers", [2, 4])
 @pytest.mark.parametrize("run", range(max(1, RUNS)))
+# proves listio: copies-power-failure, power-cut-copies
 def test_both_copies_have_what_was_promised_after_power_cuts(engine: Engine, run: int, servers: int) -> None:
     """Servers go, come back and are filled meanwhile; then all lose their power, or one of them."""
     found = cut_power(engine, "strider-listio-power-cut-copies", servers + 10 * run, servers, CUTS)

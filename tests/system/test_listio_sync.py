@@ -103,6 +103,8 @@ def kind(call: Call) -> str:
 
 @pytest.mark.parametrize("number", range(SERVERS))
 @pytest.mark.parametrize(("sync", "times"), [("none", 0), ("end", 1), ("each", REQUESTS)])
+# proves listio: sync-order, write-durable, sync-durable
+# proves measuring: sync-tests, listio-sync, none-means-none
 def test_a_sync_is_of_data_folder_and_names(trace: Trace, sync: str, times: int, number: int) -> None:
     """In this order, and behind what was written; that of names, on the manager, where they have changed."""
     calls, end_s = trace.written[sync]
@@ -130,6 +132,7 @@ def test_a_sync_is_of_data_folder_and_names(trace: Trace, sync: str, times: int,
         assert rhythm(data) == "ws" * REQUESTS
 
 
+# proves measuring: metadata-sync
 def test_what_is_created_is_synced_with_its_name(trace: Trace) -> None:
     syncs = [kind(call) for call in syncs_of(trace.created["each"])]
     assert syncs.count("fdatasync file") == FILES
@@ -138,6 +141,7 @@ def test_what_is_created_is_synced_with_its_name(trace: Trace) -> None:
     assert syncs.count("fsync names") >= 4 * FILES
 
 
+# proves listio: create-durable, rename-durable, close-durable
 def test_nothing_else_is_synced_but_names_before_data_are_removed(trace: Trace) -> None:
     """Not by creating and renaming, nor by closing a file."""
     assert trace.rest
@@ -156,6 +160,7 @@ def data_of(folder: Path, first: int) -> bytes:
 
 
 @pytest.mark.parametrize("sync", ["none", "end", "each"])
+# proves measuring: listio-sync
 def test_data_outlives_a_power_cut_of_the_servers(engine: Engine, tmp_path: Path, sync: str) -> None:
     """Where a name is stable only when its folder was synced: everything on the way to the data files."""
     with mounted(engine, "default", "--strict") as forgetful:

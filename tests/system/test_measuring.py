@@ -9,6 +9,7 @@ from harness import Json, case, plan, run_engine
 from strider.engine import Engine
 
 
+# proves measuring: last-done, elapsed, first-done, first-done-rate, exact-to-ns, histograms-added
 def test_a_sample_is_the_sum_of_its_ranks(engine: Engine, tmp_path: Path) -> None:
     one = case(
         "segmented", pattern_transfer=4096, pattern_block=1 << 20, clients=3, operations=["write", "read"]
@@ -83,6 +84,7 @@ def test_repetitions_stop_when_the_interval_is_narrow(engine: Engine, tmp_path: 
 
 
 @pytest.mark.parametrize("wear_out", [True, False])
+# proves measuring: deadline-field, wear-out, later-phases
 def test_a_deadline_stops_and_wear_out_evens(engine: Engine, tmp_path: Path, wear_out: bool) -> None:
     one = case(
         "segmented",
@@ -117,6 +119,7 @@ def test_a_deadline_stops_and_wear_out_evens(engine: Engine, tmp_path: Path, wea
     assert read["verify"]["mismatches"] == 0
 
 
+# proves measuring: later-phases, reread
 def test_a_read_that_its_deadline_cuts_limits_a_reread_alone(engine: Engine, tmp_path: Path) -> None:
     """The file was prepared as a whole, so a rewrite may do more requests than the read before it."""
     endless = {"pattern_size": 1 << 20, "pattern_transfer": 4096, "pattern_count": 1 << 40}
@@ -141,6 +144,7 @@ def test_a_read_that_its_deadline_cuts_limits_a_reread_alone(engine: Engine, tmp
     assert any(later > first for first, later in zip(read, rewrite, strict=True))
 
 
+# proves measuring: collective-deadline, collective-agreement
 def test_collective_transfers_keep_deadlines_together(engine: Engine, tmp_path: Path) -> None:
     one = case(
         "strided",
@@ -194,6 +198,7 @@ MEASURE = (
 )
 
 
+# proves measuring: idle-ranks
 def test_ranks_without_work_say_nothing_about_rates(engine: Engine, tmp_path: Path) -> None:
     """They open and close, so the interval is theirs too; who was done first and ranks' rates are not."""
     one = case("sequential", pattern_transfer=65536, pattern_size=16 << 20, clients=3, operations=["write"])
@@ -219,6 +224,8 @@ def test_the_rate_until_the_first_rank_is_done_counts_what_was_done_by_then(
     assert 4096 <= by_then < 0.5 * sample["bytes"]
 
 
+# proves measuring: first-done, first-done-rate, milestone-interval, first-done-error, wait-not-counted
+# proves measuring: end-without-work
 def test_a_deadline_that_is_not_reached_changes_no_ranks_end(engine: Engine, tmp_path: Path) -> None:
     """Two of three ranks have a sixteenth of the work of the last one: they are done long before.
 
@@ -264,6 +271,7 @@ def test_a_phase_that_was_not_cut_short_limits_no_later_one(engine: Engine, tmp_
         assert sorted(row["requests"] for row in rows) == [512, 512, 1024]
 
 
+# proves measuring: end-skew
 def test_ranks_without_work_do_not_count_as_stragglers(engine: Engine, tmp_path: Path) -> None:
     """Some of them are done later than the only one that works, in one of so many repetitions."""
     one = case("sequential", pattern_transfer=4096, pattern_size=4096, clients=4, operations=["write"])
@@ -271,6 +279,7 @@ def test_ranks_without_work_do_not_count_as_stragglers(engine: Engine, tmp_path:
     assert [sample["end_skew_s"] for sample in samples] == [0] * 20
 
 
+# proves measuring: user-and-system, all-included
 def test_user_time_is_that_of_computing_and_system_time_that_of_the_kernel(
     engine: Engine, tmp_path: Path
 ) -> None:

@@ -111,6 +111,7 @@ def any_call(drawn: random.Random) -> Callable[[Path], object]:
 
 
 @BOTH
+# proves listio: mount
 def test_calls_have_the_results_that_they_have_in_a_local_directory(
     mounts: Mounts, tmp_path: Path, caches: bool
 ) -> None:
@@ -162,6 +163,7 @@ def change(drawn: random.Random, root: Path, expected: dict[str, bytes]) -> list
 
 
 @pytest.mark.parametrize("caches", [(False, False), (True, True), (True, False)])
+# proves listio: mount-visible
 def test_what_one_mount_closed_the_other_opens(mounts: Mounts, caches: tuple[bool, bool]) -> None:
     drawn = random.Random(1)
     writer, reader = (mounts(one) for one in caches)
@@ -179,6 +181,7 @@ def test_what_one_mount_closed_the_other_opens(mounts: Mounts, caches: tuple[boo
 
 
 @BOTH
+# proves listio: mount-append
 def test_mounts_append_to_a_file_in_turn(mounts: Mounts, caches: bool) -> None:
     """Each at the end that the file has by then, although it has it open all the time."""
     paths = [mounts(caches) / "log" for _ in range(2)]
@@ -190,6 +193,7 @@ def test_mounts_append_to_a_file_in_turn(mounts: Mounts, caches: bool) -> None:
     assert lines == b"".join(b"%d\n" % number for number in range(100)) + bytes(3 << 20)
 
 
+# proves listio: mount-listing
 def test_a_listing_is_complete_while_names_come_and_go(mounts: Mounts) -> None:
     directory, other = mounts(), mounts()
     stays = [f"stays {number}" for number in range(1500)]
@@ -217,6 +221,7 @@ def test_a_listing_is_complete_while_names_come_and_go(mounts: Mounts) -> None:
         changing.join()
 
 
+# proves listio: mount-visible
 def test_without_the_cache_others_see_every_completed_write(mounts: Mounts) -> None:
     writer, reader = mounts(), mounts()
     with (writer / "f").open("wb", buffering=0) as out, (reader / "f").open("rb", buffering=0) as into:
@@ -225,6 +230,7 @@ def test_without_the_cache_others_see_every_completed_write(mounts: Mounts) -> N
             assert into.read() == bytes([number]) * 777
 
 
+# proves listio: mount-removed-elsewhere
 def test_what_another_mount_renames_or_removes_while_it_is_open(
     mounts: Mounts, engine: Engine, volume: Path
 ) -> None:
@@ -243,6 +249,7 @@ def test_what_another_mount_renames_or_removes_while_it_is_open(
     assert len(check(engine, volume, remove_orphans=True)["orphans"]) == 1
 
 
+# proves listio: mount-hidden
 def test_an_open_file_goes_on_when_it_is_removed_or_replaced(mounts: Mounts, volume: Path) -> None:
     directory = mounts()
     for name in ("gone", "replaced"):
@@ -261,6 +268,7 @@ def test_an_open_file_goes_on_when_it_is_removed_or_replaced(mounts: Mounts, vol
     wait_for(lambda: [entry.name for entry in hidden.iterdir()] == ["replaced"], "the hidden names to go")
 
 
+# proves listio: mount
 def test_fio_verifies_what_four_jobs_wrote(mounts: Mounts) -> None:
     words = ["--name=v", "--size=4M", "--rw=randrw", "--bs=512-16k", "--verify=crc32c", "--numjobs=4"]
     done = subprocess.run(
@@ -282,6 +290,7 @@ def test_fio_verifies_what_four_jobs_wrote(mounts: Mounts) -> None:
 
 
 @BOTH
+# proves listio: shared-mapping
 def test_a_write_ahead_log_of_sqlite_needs_the_cache(mounts: Mounts, caches: bool) -> None:
     with closing(sqlite3.connect(mounts(caches) / "base")) as base:
         base.execute("create table numbers (number)")
@@ -323,6 +332,7 @@ def test_offsets_and_sizes_around_powers_of_two_are_those_of_a_local_file(engine
             os.close(file)
 
 
+# proves listio: mount-free-space, chown
 def test_times_numbers_and_thousands_of_entries(mounts: Mounts) -> None:
     directory = mounts()
     (directory / "first").touch()  # so that the file is not the first one for both mounts
@@ -346,6 +356,7 @@ def addresses_of(volume: Path) -> list[str]:
     return found.servers
 
 
+# proves listio: volume-file-again
 def test_a_mount_finds_its_volume_after_it_was_stopped_and_started(engine: Engine, tmp_path: Path) -> None:
     with (
         volume_in(engine, tmp_path / "volume") as volume,
@@ -366,6 +377,7 @@ def test_a_mount_finds_its_volume_after_it_was_stopped_and_started(engine: Engin
             assert sorted(entry.name for entry in root.iterdir()) == ["file", "new"]
 
 
+# proves listio: mount-killed
 def test_a_killed_mount_leaves_no_mount_point(mounts: Mounts) -> None:
     directory = mounts()
     (directory / "file").write_bytes(b"kept")
@@ -376,6 +388,7 @@ def test_a_killed_mount_leaves_no_mount_point(mounts: Mounts) -> None:
 
 
 @pytest.mark.parametrize("helper", ["lives", "killed"])
+# proves listio: mount-killed
 def test_a_volume_is_mounted_again_where_its_mount_was_killed(mounts: Mounts, helper: str) -> None:
     """Also where no process is left that could unmount it."""
     directory = mounts()
@@ -403,6 +416,7 @@ def helpers_of(directory: Path) -> list[int]:
     return found
 
 
+# proves listio: mount-log, mount-server-dead
 def test_a_dead_server_is_an_error_and_no_hang(engine: Engine, tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     serve(engine, volume, ServerOptions(servers=2, strip_bytes=1000))
@@ -419,6 +433,7 @@ def test_a_dead_server_is_an_error_and_no_hang(engine: Engine, tmp_path: Path) -
             stop(volume)
 
 
+# proves listio: mount-lost-changes
 def test_each_open_file_and_directory_reports_lost_changes_once(engine: Engine, tmp_path: Path) -> None:
     volume, options = tmp_path / "volume", ServerOptions(servers=2, strip_bytes=1000)
     serve(engine, volume, options)
@@ -446,6 +461,7 @@ def test_each_open_file_and_directory_reports_lost_changes_once(engine: Engine, 
         stop(volume)
 
 
+# proves listio: who-repeats
 def test_a_restart_of_a_server_is_waited_for(engine: Engine, tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     options = ServerOptions(servers=2, strip_bytes=1000)
@@ -466,6 +482,7 @@ def test_a_restart_of_a_server_is_waited_for(engine: Engine, tmp_path: Path) -> 
         stop(volume)
 
 
+# proves listio: unmount-removes
 def test_the_process_of_a_mount_has_ended_when_it_is_unmounted(
     engine: Engine, volume: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -555,6 +572,7 @@ def test_a_mount_goes_on_an_empty_directory_outside_the_volume(
 
 
 @pytest.mark.parametrize("flags", [0, os.O_SYNC, os.O_DSYNC], ids=["none", "O_SYNC", "O_DSYNC"])
+# proves listio: names-durable, mount-durable
 def test_synced_writes_and_fsync_reach_the_servers(
     mounts: Mounts, volume: Path, strace: str, tmp_path: Path, flags: int
 ) -> None:
@@ -577,6 +595,7 @@ def test_synced_writes_and_fsync_reach_the_servers(
     assert names, "the names"
 
 
+# proves listio: unlink-durable
 def test_data_of_removed_files_go_while_the_mount_stays(mounts: Mounts, volume: Path) -> None:
     """Also of the last ones, which wait for the removal of their names to be stable."""
     directory = mounts()

@@ -45,6 +45,7 @@ CHANGED = (2, 0o600, 7_000_000_000)
 
 @BOTH
 @pytest.mark.parametrize("moved", ["file", "directory"])
+# proves listio: mount-moved-elsewhere, mount-inode
 def test_an_open_file_stays_the_same_when_another_one_gets_its_path(
     mounts: Mounts, caches: bool, moved: str
 ) -> None:
@@ -74,6 +75,7 @@ def test_an_open_file_stays_the_same_when_another_one_gets_its_path(
 
 
 @BOTH
+# proves listio: mount-removed-elsewhere
 def test_a_removed_file_does_not_become_the_one_that_gets_its_path(mounts: Mounts, caches: bool) -> None:
     here, there = mounts(caches), mounts(caches)
     (here / "f").write_bytes(b"old content")
@@ -112,6 +114,7 @@ def in_directory(folder: int) -> dict[str, Callable[[], object]]:
     }
 
 
+# proves listio: mount-moved-elsewhere
 def test_an_open_directory_stays_the_same_when_another_one_gets_its_path(
     mounts: Mounts, tmp_path: Path
 ) -> None:
@@ -164,6 +167,7 @@ def entries(stream: int) -> dict[str, int]:
     return found
 
 
+# proves listio: mount-inode
 def test_a_listing_has_the_numbers_that_stat_has(mounts: Mounts) -> None:
     here, there = mounts(), mounts()
     (here / "d/e").mkdir(parents=True)
@@ -225,6 +229,7 @@ def content_of(handle: FileHandle, mount: Path) -> bytes:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="machine: only root can open files by handle")
+# proves listio: file-handles
 def test_a_handle_of_an_earlier_mount_is_stale(mounts: Mounts) -> None:
     earlier = mounts()
     for name in ("a", "b"):

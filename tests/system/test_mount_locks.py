@@ -72,6 +72,7 @@ def locks(mounts: Mounts, kind: str) -> int:
     return sum(server[kind] for server in status(mounts.engine, mounts.volume))
 
 
+# proves listio: mount-fcntl
 def test_fcntl_locks_hold_on_all_mounts(mounts: Mounts) -> None:
     first, second = mounts(), mounts()
     (first / "file").write_bytes(b"x")
@@ -89,6 +90,7 @@ def test_fcntl_locks_hold_on_all_mounts(mounts: Mounts) -> None:
     assert locks(mounts, "locked_ranges") == 0
 
 
+# proves listio: mount-fcntl
 def test_programs_on_two_mounts_wait_for_each_other(mounts: Mounts) -> None:
     first, second = mounts(), mounts()
     (first / "file").write_bytes(bytes(8))
@@ -97,6 +99,7 @@ def test_programs_on_two_mounts_wait_for_each_other(mounts: Mounts) -> None:
     assert int.from_bytes((second / "file").read_bytes(), "little") == 4 * 30
 
 
+# proves listio: mount-fcntl
 def test_a_wait_for_a_lock_can_be_interrupted(mounts: Mounts) -> None:
     first, second = mounts(), mounts()
     (first / "file").write_bytes(b"x")
@@ -122,6 +125,7 @@ def test_a_mount_that_is_killed_frees_its_locks(mounts: Mounts) -> None:
         assert waiting.wait() == 0
 
 
+# proves listio: mount-flock
 def test_flock_locks_hold_on_all_mounts(mounts: Mounts) -> None:
     first, second = mounts(), mounts()
     (first / "file").write_bytes(b"x")
@@ -145,6 +149,7 @@ def test_flock_locks_hold_on_all_mounts(mounts: Mounts) -> None:
     wait_for(lambda: locks(mounts, "locked_ranges") == 0, "the servers to know")
 
 
+# proves listio: mount-flock
 def test_two_that_share_a_flock_lock_do_not_wait_for_each_other(mounts: Mounts) -> None:
     (mounts() / "file").write_bytes(b"x")
     programs = [run_python(CHANGE, directory / "file") for directory in (*mounts.pids, mounts())]

@@ -59,6 +59,9 @@ def compare(case: Case, mounted: Path, reference: Path, cache: bool) -> None:
 
 
 @pytest.mark.parametrize("case", [*NAMES, *CONTENTS, *OTHERS], ids=lambda case: case.name)
+# proves listio: mount-mode, mount-rename, mount-listing, no-link, no-special-files, no-xattr
+# proves listio: no-renameat2-flags, removed-directory, no-tmpfile, chmod, stat-times, no-seek-holes, o-direct
+# proves listio: proc-locks, shared-mapping, long-paths
 def test_programs_see_what_a_local_directory_shows(
     case: Case, mounted: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -67,5 +70,6 @@ def test_programs_see_what_a_local_directory_shows(
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="machine: only root can become another user")
 @pytest.mark.parametrize("case", USERS, ids=lambda case: case.name)
+# proves listio: mount-mode, chown
 def test_other_users_have_the_rights_that_the_modes_give(case: Case, mounted: Path, tmp_path: Path) -> None:
     compare(case, mounted, tmp_path, cache=False)

@@ -103,6 +103,7 @@ def counted(directory: Path, case: int) -> dict[str, Json]:
     }
 
 
+# proves listio: mount-of-run
 def test_each_way_moves_the_same_bytes_through_the_processes_that_belong_to_it(tmp_path: Path) -> None:
     target = tmp_path / "target"
     directory, _ = run(tmp_path, target)
@@ -166,6 +167,7 @@ def test_a_killed_run_leaves_names_in_a_volume_that_check_removes(engine: Engine
 
 
 @pytest.mark.parametrize("ending", ["ctrl-c", "killed"])
+# proves listio: mount-of-run
 def test_the_mount_is_gone_however_the_run_ends(tmp_path: Path, ending: str) -> None:
     target = tmp_path / "target"
     words = words_of(tmp_path, target, "64GiB")
@@ -191,6 +193,7 @@ def test_the_mount_is_gone_however_the_run_ends(tmp_path: Path, ending: str) -> 
     assert list(target.iterdir()) == []
 
 
+# proves listio: mount-killed
 def test_a_run_whose_mount_is_killed_ends_and_leaves_nothing(tmp_path: Path) -> None:
     target = tmp_path / "target"
     words = words_of(tmp_path, target, "64GiB", ON_A_MOUNT)

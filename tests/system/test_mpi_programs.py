@@ -88,6 +88,7 @@ def scenarios(ranks: int) -> list[Scenario]:
     return [Writer(number, ranks).write() for number in range(SCENARIOS // len(RANKS))]
 
 
+# proves listio: derived-types
 def test_the_random_programs_move_data_in_all_ways() -> None:
     moves = [
         step for ranks in RANKS for each in scenarios(ranks) for step in each.steps if isinstance(step, Move)
@@ -99,6 +100,7 @@ def test_the_random_programs_move_data_in_all_ways() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", RANKS)
+# proves listio: benchmarks-ask, random-programs, predicts-each-byte
 def test_random_programs_do_what_mpi_promises(mpi: Mpi, layer: Layer, tmp_path: Path, ranks: int) -> None:
     """Files, memory, counts and pointers are those of a serial model."""
     program = mpi.compile("scenarios.c", tmp_path)
@@ -130,6 +132,7 @@ def run_program(mpi: Mpi, layer: Layer, ranks: int, words: Sequence[str | Path],
 
 
 @pytest.mark.slow
+# proves listio: overlapping-accesses
 def test_overlapping_accesses_have_results_that_mpi_allows(mpi: Mpi, layer: Layer, tmp_path: Path) -> None:
     """In atomic mode, with sync-barrier-sync, and of different bytes; benchmarks/atomic_mode.py runs more."""
     program, trials = mpi.compile("overlaps.c", tmp_path), 30
@@ -144,6 +147,7 @@ def test_overlapping_accesses_have_results_that_mpi_allows(mpi: Mpi, layer: Laye
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("ranks", "how"), [(1, "independent"), (4, "independent"), (4, "collective")])
+# proves listio: benchmarks-ask, nas-bt
 def test_the_io_of_bt_makes_the_cube_of_each_step(
     mpi: Mpi, layer: Layer, tmp_path: Path, ranks: int, how: str
 ) -> None:
@@ -158,6 +162,7 @@ def test_the_io_of_bt_makes_the_cube_of_each_step(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("interface", ["mpif.h", "BY_MODULE", "BY_F08"])
+# proves listio: fortran
 def test_arrays_of_fortran_are_written_by_columns(layer: Layer, tmp_path: Path, interface: str) -> None:
     """By the three interfaces of MPI for Fortran; Open MPI's wheel has none."""
     mpi, ranks = mpich(), 3
@@ -171,6 +176,7 @@ def test_arrays_of_fortran_are_written_by_columns(layer: Layer, tmp_path: Path, 
 
 
 @pytest.mark.slow
+# proves listio: hdf5
 def test_data_sets_of_parallel_hdf5_are_read_by_serial_hdf5(layer: Layer, tmp_path: Path) -> None:
     mpi, folder = mpich(), "/usr/include/hdf5/mpich"
     if not Path(folder).exists():
@@ -201,6 +207,7 @@ STAYS = '"$@"; while ! [ -e "$0.0" -a -e "$0.2" ]; do sleep 0.1; done'
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("mode", "milliseconds"), [("default", 60), ("atomic", 40)])
+# proves listio: hint-rank-timeout, error-io, mpi-dead-rank, killed-ranks
 def test_a_rank_killed_in_a_collective_call_leaves_others_an_error_and_servers_nothing(
     engine: Engine, mpi: Mpi, layer: Layer, tmp_path: Path, mode: str, milliseconds: int
 ) -> None:
@@ -251,6 +258,7 @@ def expected_file(types: Sequence[Type]) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 3])
+# proves listio: mpi4py
 def test_views_of_mpi4py_are_the_types_of_its_program(
     mpi: Mpi, layer: Layer, tmp_path: Path, ranks: int
 ) -> None:
@@ -265,6 +273,7 @@ def test_views_of_mpi4py_are_the_types_of_its_program(
         assert found[prefix + name] == expected_file(types), name
 
 
+# proves listio: other-mpi-ends
 def test_two_mpi_libraries_in_a_program_end_it_with_a_message(mpi: Mpi, layer: Layer, tmp_path: Path) -> None:
     program = mpi.compile("btio.c", tmp_path)
     compiler = shutil.which("cc")
@@ -278,6 +287,7 @@ def test_two_mpi_libraries_in_a_program_end_it_with_a_message(mpi: Mpi, layer: L
     assert "two MPI libraries are loaded" in done.stderr
 
 
+# proves listio: other-mpi-ends
 def test_the_layer_of_another_family_is_refused_with_the_right_one(
     mpi: Mpi, layer: Layer, tmp_path: Path
 ) -> None:
@@ -288,6 +298,7 @@ def test_the_layer_of_another_family_is_refused_with_the_right_one(
     assert f"preload {mpi.layer} instead of {other.layer}" in done.stderr
 
 
+# proves listio: libraries-at-first-use
 def test_the_layer_is_linked_with_the_c_library_alone(mpi: Mpi, layer: Layer) -> None:
     """Libraries of a program may have the names of ours, and other versions."""
     library = layer.environment(mpi)["LD_PRELOAD"]

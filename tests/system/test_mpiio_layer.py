@@ -82,6 +82,12 @@ def run(
         "edges",
     ],
 )
+# proves listio: mpi-prefix, mpi-path, mpi-slashes, mpi-independent, mpi-collective, mpi-nonblocking
+# proves listio: mpi-split, mpi-shared-pointers, mpi-atomic, mpi-sync, mpi-preallocate, mpi-read-beyond-end
+# proves listio: mpi-short-read, mpi-holes-stay, mpi-aggregates, hint-method, hint-registration, hint-timeout
+# proves listio: hint-two-phase, hint-aggregators, hint-buffer, hint-striping, hints-in-force, hints-fixed
+# proves listio: hints-of-first-rank, error-classes, error-string, error-no-file, error-mode, error-access
+# proves listio: error-argument, error-sequential, error-other
 def test_calls_do_what_mpi_says(engine: Engine, volume: Path, test: str, ranks: int) -> None:
     done = run(engine, volume, ranks, test, f"listio:{test}-{ranks}")
     assert (done.returncode, done.stderr) == (0, "")
@@ -98,6 +104,7 @@ def test_a_collective_call_without_a_place_on_one_rank_fails_on_all(
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
+# proves listio: mpi-views, mpi-external32, error-datarep
 def test_files_in_external32_are_as_those_of_mpi(
     engine: Engine, volume: Path, ranks: int, tmp_path: Path
 ) -> None:
@@ -138,6 +145,7 @@ def run_with_restart(engine: Engine, folder: Path, ranks: int, test: str, server
 
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("writers", ["restarted", "all restarted"])
+# proves listio: mpi-sync-each, who-repeats, mpi-sync
 def test_a_sync_after_a_restart_fails_on_all_ranks(
     engine: Engine, tmp_path: Path, ranks: int, writers: str
 ) -> None:
@@ -146,6 +154,7 @@ def test_a_sync_after_a_restart_fails_on_all_ranks(
 
 
 @pytest.mark.parametrize("test", ["pointer lost", "closed late"])
+# proves listio: mpi-shared-pointers
 def test_a_restart_of_server_0_ends_shared_file_pointers_only(
     engine: Engine, tmp_path: Path, test: str
 ) -> None:
@@ -157,6 +166,7 @@ LEFT_TO_MPI = {"c2f", "f2c", "set_errhandler", "get_errhandler", "call_errhandle
 """What MPI does right itself, by the handle of the file that stands for that of the volume."""
 
 
+# proves listio: mpi-replaces
 def test_every_function_has_both_names(engine: Engine, volume: Path) -> None:
     def functions(library: Path) -> set[str]:
         said = subprocess.run(
@@ -175,23 +185,27 @@ def test_every_function_has_both_names(engine: Engine, volume: Path) -> None:
     assert wanted - functions(layer) == set()
 
 
+# proves listio: mpi-passes-on
 def test_other_names_are_left_to_mpi(engine: Engine, volume: Path, tmp_path: Path) -> None:
     done = run(engine, volume, 2, "elsewhere", str(tmp_path / "file"))
     assert (done.returncode, done.stderr) == (0, "")
 
 
+# proves listio: hint-volume
 def test_without_a_volume_the_remedy_is_named(engine: Engine, volume: Path) -> None:
     done = run(engine, volume, 1, "whole", "listio:file", STRIDER_LISTIO_VOLUME="")
     assert done.returncode != 0
     assert "set the variable STRIDER_LISTIO_VOLUME, or the hint listio_volume" in done.stderr
 
 
+# proves listio: mpi-open-at-finalize
 def test_a_file_left_open_is_named_when_mpi_ends(engine: Engine, volume: Path) -> None:
     done = run(engine, volume, 2, "forgotten", "listio:forgotten")
     assert done.returncode == 0
     assert done.stderr.count("listio:forgotten was not closed before MPI_Finalize") == 2
 
 
+# proves listio: mpi-fork
 def test_a_forked_process_leaves_the_connection_to_its_parent(engine: Engine, volume: Path) -> None:
     done = run(engine, volume, 1, "forked", "listio:forked")
     assert (done.returncode, done.stderr) == (0, "")
@@ -210,6 +224,7 @@ def native(volume: Path, methods: list[Json]) -> Native:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern["pattern"])
+# proves listio: mpi-in-engine, mpi-volume-hint, hint-transport
 def test_the_engine_moves_the_same_bytes_by_all_methods(
     engine: Engine, tmp_path: Path, volume: Path, pattern: Json
 ) -> None:

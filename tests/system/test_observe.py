@@ -34,6 +34,7 @@ def lines_of(file: Path) -> list[Json]:
     return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
+# proves measuring: observe-by-hand, observe-interval, show-observed
 def test_a_line_for_each_interval_until_it_is_interrupted(tmp_path: Path, engine: Engine) -> None:
     out = tmp_path / "observed.jsonl"
     words = ["observe", "--out", out, "--interval", "100ms"]
@@ -85,6 +86,7 @@ def test_mistakes_are_named(tmp_path: Path, engine: Engine, words: list[str], me
     assert message in done.stderr
 
 
+# proves measuring: observe-by-hand, observe-interval, show-observed
 def test_what_a_server_did_stands_beside_the_run(tmp_path: Path, engine: Engine) -> None:
     suite, target, out = tmp_path / "suite.toml", tmp_path / "target", tmp_path / "observed.jsonl"
     suite.write_text(SUITE)

@@ -57,6 +57,7 @@ def observed(engine: Engine, sshd: Sshd, tmp_path: Path) -> Observed:
     return Observed(engine, sshd, tmp_path)
 
 
+# proves measuring: observe, observed-files
 def test_a_machine_is_observed_from_before_the_run_to_its_end(observed: Observed, sshd: Sshd) -> None:
     # More than two intervals of observing, however fast the machine is.
     done = observed.run(
@@ -101,6 +102,7 @@ def test_a_killed_strider_leaves_no_observer(observed: Observed, sshd: Sshd) -> 
         ("", "/bin/true", "ssh exited with status 0"),
     ],
 )
+# proves measuring: observe-unreachable
 def test_what_cannot_be_observed_ends_before_the_run(
     observed: Observed, sshd: Sshd, host: str, program: str, message: str
 ) -> None:
@@ -121,6 +123,7 @@ def test_what_is_no_host_is_refused(observed: Observed, host: str) -> None:
     assert "--observe: " in done.stderr
 
 
+# proves measuring: observe-unreachable
 def test_one_that_is_lost_ends_no_run(observed: Observed, sshd: Sshd) -> None:
     # Long enough for a machine that stalls to see it begin and end its observer.
     long = ["case.deadline=5s", "case.block=4GiB", "case.operations=write"]

@@ -112,6 +112,8 @@ def check_reads(found: EngineRun) -> None:
 
 @pytest.mark.parametrize("sharing", SHARINGS)
 @pytest.mark.parametrize("kind", TYPES)
+# proves measuring: packets, packet-words, packet-timestamp, packet-offset, packet-incompressible
+# proves measuring: packet-random
 def test_what_strider_writes_is_what_ior_would_write(place: Place, kind: str, sharing: str) -> None:
     found = place.run(kind, sharing, ["write", "read"], order="random")
     check_reads(found)
@@ -119,12 +121,14 @@ def test_what_strider_writes_is_what_ior_would_write(place: Place, kind: str, sh
 
 
 @pytest.mark.parametrize("kind", TYPES)
+# proves measuring: packets, packet-any-reader
 def test_what_ior_writes_is_verified_by_another_rank_than_wrote_it(place: Place, kind: str) -> None:
     for sharing in SHARINGS:
         place.write(files_of(kind, sharing))
         check_reads(place.run(kind, sharing, ["read"], readback="shift"))
 
 
+# proves measuring: packet-verified
 def test_one_wrong_bit_is_found_in_its_file_at_its_offset(place: Place) -> None:
     place.write(files_of("offset", "per-rank"))
     flip(place.folder / "file.00000001", 20_001)
@@ -146,6 +150,7 @@ def test_any_pattern_reads_files_of_which_the_plan_says_how_they_were_written(pl
     check_reads(place.read_in_order("random", SIGNATURE))
 
 
+# proves measuring: packet-foreign-1
 def test_another_signature_is_data_of_another_run(place: Place) -> None:
     place.write(files_of("timestamp", "shared"))
     found = place.read_in_order("timestamp", SIGNATURE + 7)

@@ -180,6 +180,7 @@ def test_a_case_that_needs_more_nodes_than_the_run_has_fails_alone(engine: Engin
     assert done.returncode != 0
 
 
+# proves limits: placements
 def test_ceilings_are_measured_on_the_nodes_of_each_placement(engine: Engine, tmp_path: Path) -> None:
     cases = [small(clients=2), small(clients=2, placement="spread"), small(clients=2, nodes=2)]
     done = run(engine, tmp_path, cases, "--ceilings", "all")

@@ -96,6 +96,7 @@ def written(way: Json, **keys: Json) -> tuple[Json, bytes]:
 
 
 @pytest.mark.parametrize("way", [*WAYS, *VARIANTS])
+# proves measuring: posix-sync, mmap-sync, mpiio-sync, hdf5-sync
 def test_what_was_synced_at_the_end_outlives_the_cut(
     engine: Engine, tmp_path: Path, forgetful: ForgetFs, way: str
 ) -> None:
@@ -105,6 +106,7 @@ def test_what_was_synced_at_the_end_outlives_the_cut(
 
 
 @pytest.mark.parametrize("way", WAYS)
+# proves measuring: sync-each, sync-none, sync-tests, none-means-none
 def test_what_is_not_synced_is_lost(engine: Engine, tmp_path: Path, forgetful: ForgetFs, way: str) -> None:
     test, expected = written(WAYS[way], sync="none")
     calls = calls_until_the_cut(engine, tmp_path, forgetful, test)
@@ -114,6 +116,7 @@ def test_what_is_not_synced_is_lost(engine: Engine, tmp_path: Path, forgetful: F
 
 
 @pytest.mark.parametrize("way", WAYS)
+# proves measuring: syncs-own-data
 def test_each_request_is_synced_before_the_next(
     engine: Engine, tmp_path: Path, forgetful: ForgetFs, way: str
 ) -> None:
@@ -135,6 +138,7 @@ def test_synchronous_writes_need_no_sync(engine: Engine, tmp_path: Path, way: st
         assert what_is_left(forgetful, tmp_path, test) == expected
 
 
+# proves measuring: mmap-sync
 def test_mmap_that_asks_for_no_more_than_a_hint_is_lost(engine: Engine, tmp_path: Path) -> None:
     """`mmap.msync = "async"` is nothing to Linux, as its page says."""
     test, _ = written({"interface": "mmap", "interface_msync": "async"}, sync="end")

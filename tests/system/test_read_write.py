@@ -37,6 +37,7 @@ def of_phase(calls: Calls, first: int, count: int) -> list[list[tuple[str, str, 
 
 @pytest.mark.parametrize("share", [30, 70])
 @pytest.mark.parametrize("order", ["forward", "random"])
+# proves measuring: draw-for-all
 def test_each_request_reads_or_writes_and_nothing_else_happens(
     engine: Engine, tmp_path: Path, strace: str, order: str, share: int
 ) -> None:
@@ -68,6 +69,7 @@ def with_file(engine: Engine, document: Json, work: Path, after: int) -> tuple[E
 @pytest.mark.parametrize(
     "way", [{"interface": "posix"}, {"interface": "uring", "depth": 8}], ids=["posix", "uring"]
 )
+# proves measuring: mix-draw, mix-verified, mix-written
 def test_the_file_holds_old_data_where_it_was_read_and_new_data_elsewhere(
     engine: Engine, tmp_path: Path, way: Json
 ) -> None:
@@ -99,6 +101,7 @@ def test_the_file_holds_old_data_where_it_was_read_and_new_data_elsewhere(
 
 
 @pytest.mark.parametrize("which", ["kept", "changed"])
+# proves measuring: mix-checked
 def test_wrong_data_is_found_whether_it_was_kept_or_changed(
     engine: Engine, tmp_path: Path, which: str
 ) -> None:
@@ -128,6 +131,7 @@ def test_wrong_data_is_found_whether_it_was_kept_or_changed(
     assert done.sample(operation="read-write")["valid"]
 
 
+# proves measuring: mix-verified, mix-checked
 def test_wrong_data_is_found_by_the_reads_of_the_mix(engine: Engine, tmp_path: Path) -> None:
     one = case(**MIXED | {"read_share": 90}, verify="full", settle=0.3, operations=["write", "read-write"])
 
@@ -143,6 +147,7 @@ def test_wrong_data_is_found_by_the_reads_of_the_mix(engine: Engine, tmp_path: P
     assert sample["verify"]["wrong_bytes"] > 0.9 * reads["bytes"]
 
 
+# proves measuring: mix-overlapping
 def test_overlapping_requests_cannot_be_verified(engine: Engine, tmp_path: Path) -> None:
     keys: Json = {
         "pattern_transfer": 512,
@@ -167,6 +172,7 @@ def test_the_share_must_be_given(engine: Engine, tmp_path: Path) -> None:
     assert "read-write needs the share of its requests that read" in done.stderr
 
 
+# proves measuring: mix-overlapping
 def test_a_lone_writer_cannot_be_verified(engine: Engine, tmp_path: Path) -> None:
     keys: Json = {"pattern_transfer": 512, "pattern_size": 20000, "clients": 2, "read_share": 70}
     document = plan([case("sequential", **keys, verify="full", operations=["write", "read-write"])])
@@ -178,6 +184,7 @@ def test_a_lone_writer_cannot_be_verified(engine: Engine, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("requests", [1, 2])
+# proves measuring: all-or-none
 def test_few_requests_that_would_all_read_are_refused(engine: Engine, tmp_path: Path, requests: int) -> None:
     keys: Json = {"pattern_transfer": 1000, "pattern_block": 1000 * requests, "read_share": 99}
 

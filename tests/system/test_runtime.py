@@ -64,6 +64,7 @@ def left_on_disk(engine: Engine, document: Json, done: EngineRun, work: Path, nu
     return bytes(left)
 
 
+# proves measuring: pass-of-request, runtime-writes, pass-data, newest-pass
 def test_the_file_holds_the_last_pass_of_each_request(engine: Engine, tmp_path: Path) -> None:
     """Compared with the definition in docs/measuring.md, without the engine's own verification."""
     cases = [
@@ -103,6 +104,7 @@ def test_the_file_holds_the_last_pass_of_each_request(engine: Engine, tmp_path: 
 
 
 @pytest.mark.parametrize("readback", ["same", "shift"])
+# proves measuring: runtime, runtime-completes, equal-time, runtime-field, later-phases-know, mix-draw
 def test_every_interface_verifies_what_a_runtime_leaves(
     engine: Engine, tmp_path: Path, readback: str
 ) -> None:
@@ -168,6 +170,7 @@ def test_a_block_of_the_pass_before_is_found(engine: Engine, tmp_path: Path) -> 
     assert not done.of("error", case=2)
 
 
+# proves measuring: runtime-field, ramp, after-ramp, ramp-field
 def test_a_ramp_is_issued_and_verified_but_not_counted(engine: Engine, tmp_path: Path) -> None:
     one = case(**PATTERNS[1], clients=2, verify="full", runtime=0.2, ramp=0.1, operations=["write", "read"])
     done = run_engine(engine, plan([one]), tmp_path)

@@ -71,6 +71,7 @@ def calls_on_files(calls: list[Call], number: int) -> list[list[Call]]:
 
 
 @pytest.mark.parametrize("interface", ["posix", "mpiio"])
+# proves measuring: metadata-sync
 def test_what_is_created_is_synced_where_it_is_asked_for(
     engine: Engine, tmp_path: Path, strace: str, interface: str
 ) -> None:
@@ -88,6 +89,8 @@ def test_what_is_created_is_synced_where_it_is_asked_for(
 
 
 @pytest.mark.parametrize(("way", "sync"), CASES)
+# proves measuring: sync, sync-each, sync-none, syncs-own-data, sync-tests, posix-sync, mmap-sync, mpiio-sync
+# proves measuring: hdf5-sync, none-means-none
 def test_a_sync_is_the_kernels_between_the_last_write_and_the_sample(
     phases: Phases, way: str, sync: str
 ) -> None:

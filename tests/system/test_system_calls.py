@@ -49,6 +49,7 @@ def trace(engine: Engine, document: Json, work: Path, strace: str) -> tuple[Call
     ],
     ids=lambda pattern: pattern["pattern"],
 )
+# proves measuring: transfer
 def test_calls_are_the_extents(
     engine: Engine, tmp_path: Path, strace: str, pattern: Json, sharing: str, ranks: int, order: str
 ) -> None:
@@ -92,6 +93,7 @@ def test_read_modify_write_reads_each_piece_before_writing_it(
 
 
 @pytest.mark.parametrize(("sync", "count"), [("none", 0), ("end", 1), ("each", 4)])
+# proves measuring: sync, syncs-own-data
 def test_data_is_synced_as_often_as_asked(
     engine: Engine, tmp_path: Path, strace: str, sync: str, count: int
 ) -> None:

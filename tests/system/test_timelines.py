@@ -39,6 +39,7 @@ def phases(done: EngineRun) -> list[tuple[Json, list[Json], list[Json]]]:
     ],
     ids=["data", "uring", "threads", "collective", "deadline", "metadata", "mix"],
 )
+# proves measuring: timelines, interval-bounds, bounds-drift
 def test_intervals_add_up_to_what_ranks_did(engine: Engine, tmp_path: Path, one: Json) -> None:
     available = {entry.name: entry.available for entry in engine.description.interfaces}
     if not available[one["interface"]["name"]]:
@@ -62,6 +63,7 @@ def test_intervals_add_up_to_what_ranks_did(engine: Engine, tmp_path: Path, one:
         assert timelines[0]["start_s"] <= sample["start_s"]
 
 
+# proves measuring: counted-at-end
 def test_requests_are_in_the_intervals_in_which_they_ended(engine: Engine, tmp_path: Path) -> None:
     """A rank that thinks for 5 ms between its requests cannot have more than eleven in 50 ms."""
     one = case(
@@ -80,6 +82,7 @@ def test_requests_are_in_the_intervals_in_which_they_ended(engine: Engine, tmp_p
     assert max(timeline["requests"]) <= timeline["interval_s"] / 0.005 + 1
 
 
+# proves measuring: intervals-double, any-length
 def test_long_phases_have_600_intervals_at_most(engine: Engine, tmp_path: Path) -> None:
     one = case(
         "segmented",
@@ -112,6 +115,7 @@ def test_long_phases_have_600_intervals_at_most(engine: Engine, tmp_path: Path) 
         (65, [], [None] * 22),
     ],
 )
+# proves measuring: timelines, timeline-option
 def test_timelines_are_of_ranks_or_of_nodes(
     engine: Engine, tmp_path: Path, clients: int, options: list[str], ranks: list[int | None]
 ) -> None:

@@ -63,6 +63,8 @@ PATTERNS: list[Json] = [
 
 @pytest.mark.parametrize("sharing", ["shared", "per-rank", 2])
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: f"{p['pattern']}-{p['pattern_transfer']}")
+# proves measuring: draw-for-all, draw-collective, verify-full, compared-bytes, generations, digest
+# proves measuring: digest-compares
 def test_every_interface_reads_the_same_verified_data(
     engine: Engine, tmp_path: Path, pattern: Json, sharing: str | int
 ) -> None:
@@ -101,6 +103,7 @@ def test_every_interface_reads_the_same_verified_data(
     assert not list(done.directory.iterdir())
 
 
+# proves measuring: digest-of-piece, digest-of-rank, digest-of-sample
 def test_the_digest_is_that_of_the_file(engine: Engine, tmp_path: Path) -> None:
     """An independent reader digests the file between write and read."""
     document = plan(
@@ -123,6 +126,7 @@ def test_the_digest_is_that_of_the_file(engine: Engine, tmp_path: Path) -> None:
         assert int(row["digest"], 16) == expected
 
 
+# proves measuring: prefill
 def test_a_read_only_case_gets_its_file_prepared(engine: Engine, tmp_path: Path) -> None:
     document = plan(
         [
@@ -154,6 +158,7 @@ def flip(path: Path, offset: int) -> int:
     return before
 
 
+# proves measuring: mismatch, mismatch-report
 def test_a_flipped_byte_is_found_and_located(engine: Engine, tmp_path: Path) -> None:
     """Byte 100 of the second request of rank 1 of two: offset (1 · 2 + 1) · 4096 + 100."""
     document = plan(
@@ -204,6 +209,7 @@ def test_a_flipped_byte_is_found_and_located(engine: Engine, tmp_path: Path) -> 
         ("text", "foreign"),
     ],
 )
+# proves measuring: zero
 def test_wrong_data_is_classified(engine: Engine, tmp_path: Path, harm: str, blame: str) -> None:
     """A whole request of 1024 bytes is replaced before the last read."""
     document = plan(
@@ -298,6 +304,7 @@ def flip_in_a_run(work: Path, settle_s: float) -> tuple[int, str, int] | None:
     return (process.returncode, output, before) if in_time else None
 
 
+# proves measuring: mismatch, mismatch-report
 def test_the_command_line_reports_a_flipped_byte(tmp_path: Path) -> None:
     runs = (flip_in_a_run(tmp_path / str(settle_s), settle_s) for settle_s in (1, 5, 25))
     code, output, before = next(filter(None, runs))

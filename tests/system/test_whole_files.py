@@ -87,6 +87,8 @@ def errors_by_case(done: EngineRun) -> dict[int, list[Json]]:
     }
 
 
+# proves measuring: missing-end, whole-files, size-at-open, wrong-size, finding-report, byte-counts
+# proves measuring: mpiio-byte-counts
 def test_a_lost_tail_is_found_through_every_interface(engine: Engine, tmp_path: Path) -> None:
     """The end is cut after a read that was right: what is read then may still be in somebody's memory."""
     ways = usable(engine)
@@ -110,6 +112,8 @@ def test_a_lost_tail_is_found_through_every_interface(engine: Engine, tmp_path: 
         assert not any(error["class"] == "misplaced" for error in errors), name
 
 
+# proves measuring: outside, whole-files, check-at-end, own-format, hdf5-beyond-end, newest-data
+# proves measuring: unwritten-bytes, wrong-size, finding-report
 def test_what_is_outside_the_extents_is_found_through_every_interface(engine: Engine, tmp_path: Path) -> None:
     ways = usable(engine)
     document = plan([case(**VECTOR, **way, operations=["write", "read"]) for way in ways.values()])
@@ -134,6 +138,7 @@ def test_what_is_outside_the_extents_is_found_through_every_interface(engine: En
         assert sample["verify"]["wrong_bytes"] == GARBAGE, name
 
 
+# proves measuring: whole-files, check-at-end, newest-data, unwritten-bytes
 def test_what_two_phases_left_in_a_prepared_file_is_all_compared(engine: Engine, tmp_path: Path) -> None:
     """The gaps of a file that was prepared hold data too: a hole there is one."""
     document = plan([case(**VECTOR, operations=["rewrite"])])
@@ -168,6 +173,7 @@ def punch_hole(file: Path, offset: int, length: int) -> None:
 
 
 @pytest.mark.parametrize("operations", [["write", "read"], ["write"]])
+# proves measuring: hole
 def test_zeros_where_the_file_has_a_hole_are_called_so(
     engine: Engine, tmp_path: Path, operations: list[str]
 ) -> None:
@@ -188,6 +194,7 @@ def test_zeros_where_the_file_has_a_hole_are_called_so(
         assert found == (name, 65536, [*operations[1:], "check"][0])
 
 
+# proves measuring: missing-end, check-at-end, size-on-mount
 def test_a_lost_tail_is_found_when_nothing_is_read(engine: Engine, tmp_path: Path) -> None:
     document = plan([case(**VECTOR, operations=["write"])])
     done = run_with_pauses(engine, document, tmp_path, after_phase(1, "write", cut))
@@ -196,6 +203,7 @@ def test_a_lost_tail_is_found_when_nothing_is_read(engine: Engine, tmp_path: Pat
     assert {error["message"].split(", ")[1] for error in done.of("error")} == {"says posix", "says the mount"}
 
 
+# proves measuring: finding-ends-case, run-continues
 def test_wrong_data_ends_its_case_and_not_the_run(engine: Engine, tmp_path: Path) -> None:
     first = case(**VECTOR, operations=["write", "read"], repetitions=3)
     second = case(**HURRIED, operations=["write", "read"], repetitions=2)
@@ -216,6 +224,7 @@ def volume(engine: Engine, tmp_path: Path) -> Iterator[Path]:
     stop(directory)
 
 
+# proves measuring: finding-report
 def test_a_lost_tail_on_a_server_is_found_and_the_server_named(
     engine: Engine, tmp_path: Path, volume: Path
 ) -> None:
@@ -258,6 +267,7 @@ SEVERAL = [
 ]
 
 
+# proves measuring: expected-size, preallocated-size, size-set-at-once, own-format, check-pieces
 def test_files_that_are_right_are_not_said_to_be_wrong(engine: Engine, tmp_path: Path) -> None:
     """Everything that says how much of a file there must be: sharing, operations, deadlines, order."""
     common: Json = {"clients": 3, "verify": "full", "read_share": 70}

@@ -15,6 +15,7 @@ def breaches(path: str, text: str) -> list[str]:
 
 
 @pytest.mark.slow  # make test-fast runs tools/tidy.py itself
+# proves listio: no-mpi
 def test_the_tree_keeps_its_rules() -> None:
     assert [str(finding) for finding in tidy.check_tree(ROOT) if finding.breach] == []
 

@@ -239,6 +239,7 @@ TEST_P(EveryInterface, NamesTheFileThatItCannotOpen) {
   EXPECT_NE(no_folder.details().file.find("folder/file"), std::string::npos);
 }
 
+// proves measuring: byte-counts, mpiio-byte-counts
 TEST_P(EveryInterface, AShortFileIsAnErrorThatNamesTheOffset) {
   make_file("file", {0, 1});
   if (GetParam().entry->capabilities.format ==

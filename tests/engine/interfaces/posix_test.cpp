@@ -72,6 +72,7 @@ class SmallFiles {
   void (*handler_)(int);
 };
 
+// proves measuring: latency, latency-covers
 TEST(Posix, ContinuesAShortWriteUntilTheSystemSaysWhy) {
   const Folder folder;
   const SmallFiles limit(10'000);

@@ -25,6 +25,7 @@ class CallCounterTest : public testing::Test {
   std::array<char, 100> bytes_{};
 };
 
+// proves measuring: call-counts, not-counted
 TEST_F(CallCounterTest, CountsNeitherTooManyNorTooFew) {
   CallCounter counter;
   const auto before = counter.now();
@@ -39,6 +40,7 @@ TEST_F(CallCounterTest, CountsNeitherTooManyNorTooFew) {
   EXPECT_EQ(made.write_bytes, 7 * bytes_.size());
 }
 
+// proves measuring: own-calls
 TEST_F(CallCounterTest, ItsOwnReadingsAreNoCalls) {
   write();
   CallCounter counter;

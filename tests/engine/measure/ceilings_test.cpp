@@ -12,6 +12,7 @@
 namespace strider {
 namespace {
 
+// proves limits: three-rounds, median, spread
 TEST(CeilingTest, IsTheMedianOfTheRoundsWithTheirSpread) {
   const Ceiling odd = ceiling_of("memory_copy", "MiB/s", {30, 10, 20}, "how");
   EXPECT_EQ(odd.value, 20);
@@ -51,6 +52,7 @@ TEST_F(CacheTest, UnderstandsMegabytesAndMissingOnes) {
   EXPECT_EQ(last_level_cache_bytes(tree_.root()), 4 * mib);
 }
 
+// proves limits: memory-copy, large-copy
 TEST(CopySizeTest, TogetherTheBuffersExceedTheCaches) {
   for (const std::uint32_t ranks : {1U, 2U, 7U, 64U}) {
     const CopySize size = copy_size(ranks, 32 * mib, 64 * 1024 * mib);
@@ -93,6 +95,7 @@ class LinksTest : public testing::Test {
   RecordedTree tree_;
 };
 
+// proves limits: link
 TEST_F(LinksTest, AreTheInterfacesWithADeviceThatAreUp) {
   interface("eth0", "10000\n");
   interface("eth1", "25000\n", "down");
@@ -104,6 +107,7 @@ TEST_F(LinksTest, AreTheInterfacesWithADeviceThatAreUp) {
   EXPECT_TRUE(links().unknown.empty());
 }
 
+// proves limits: link
 TEST_F(LinksTest, AreUnknownWhereTheKernelDoesNotKnow) {
   interface("eth0", "-1\n");
   interface("eth1", "4294967295\n");
@@ -111,6 +115,7 @@ TEST_F(LinksTest, AreUnknownWhereTheKernelDoesNotKnow) {
   EXPECT_EQ(links().unknown, (std::vector<std::string>{"eth0", "eth1"}));
 }
 
+// proves limits: link
 TEST_F(LinksTest, CountInfiniBandOnce) {
   interface("ib0", "100000\n", "up", "32");
   interface("eth2", "100000\n");
@@ -132,6 +137,7 @@ class DeviceStreamTest : public testing::Test {
   Folder folder_;
 };
 
+// proves limits: device, files-removed
 TEST_F(DeviceStreamTest, WritesAndLeavesNothingBehind) {
   const DeviceStream found = measure("stream");
   ASSERT_TRUE(found.write.value) << found.write.about;
@@ -147,6 +153,7 @@ TEST_F(DeviceStreamTest, SaysWhyItCannot) {
   EXPECT_EQ(found.write.about, "open: No such file or directory");
 }
 
+// proves limits: file-sizes
 TEST_F(DeviceStreamTest, TogetherTheyTakeAPartOfTheFreeSpaceOnly) {
   const std::uint64_t free_bytes = std::filesystem::space(folder_.file("")).available;
   const std::size_t too_many = free_bytes / (8 * mib);

@@ -177,6 +177,7 @@ TEST(CounterSources, ReadsNetworkInterfacesButNotThoseOnTopOfOthers) {
   EXPECT_EQ(tcp.value("timeouts"), 12);
 }
 
+// proves measuring: counters, counters-kinds
 TEST(CounterSources, ReadsInfiniBandPortsAsPerfqueryDoes) {
   const RecordedTree tree;
   const std::string port = "/sys/class/infiniband/mlx5_0/ports/1";
@@ -330,6 +331,7 @@ TEST(CounterSources, ThereMayBeNothingToRead) {
     EXPECT_TRUE(group.counters.empty()) << group.source;
 }
 
+// proves measuring: counters-basic
 TEST(CounterSources, BasicLeavesOutWhatCanBeSlow) {
   const RecordedTree tree;
   tree.file("/proc/stat", stat_text);

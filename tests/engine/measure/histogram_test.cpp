@@ -36,6 +36,8 @@ TEST(Histogram, SmallValuesAreExact) {
     EXPECT_EQ(Histogram::midpoint(Histogram::index_of(value)), static_cast<double>(value));
 }
 
+// proves comparing: percentile-steps
+// proves measuring: percentiles, bucket-middle
 TEST(Histogram, AValueIsOffByAtMostOnePartIn256) {
   for (std::uint64_t value = 1; value < 200'000; ++value) ASSERT_LE(error_of(value), 1.0 / 256) << value;
   std::mt19937_64 random(1);
@@ -56,6 +58,7 @@ TEST(Histogram, BucketsFollowOneAnotherWithoutGaps) {
 }
 
 // docs/formats.md: v < 128 has bucket v; above, with e = floor(log2 v), bucket (e - 6) * 128 + ((v >> (e - 7)) & 127).
+// proves measuring: percentiles, bucket-middle
 TEST(Histogram, BucketsAreThoseOfTheFormat) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 100'000; ++i) {
@@ -69,6 +72,8 @@ TEST(Histogram, BucketsAreThoseOfTheFormat) {
   }
 }
 
+// proves comparing: means-exact
+// proves measuring: exact-to-ns
 TEST(Histogram, ExtremesAreExactAndWhatIsTooLargeIsCountedLast) {
   EXPECT_EQ(Histogram::index_of(largest), Histogram::size - 1);
   EXPECT_EQ(Histogram::index_of(largest + 1), Histogram::size - 1);
@@ -80,6 +85,7 @@ TEST(Histogram, ExtremesAreExactAndWhatIsTooLargeIsCountedLast) {
   EXPECT_EQ(histogram.maximum(), 77'777'777U);
 }
 
+// proves measuring: histograms-added
 TEST(Histogram, MergesByAddingCounts) {
   const std::vector<std::uint64_t> first = latencies(5000, 3), second = latencies(7000, 4);
   std::vector<std::uint64_t> both = first;

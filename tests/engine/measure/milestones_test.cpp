@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
 
+// proves measuring: milestones, milestones-halved
 TEST(Milestones, AreInterpolatedBetweenTheirPoints) {
   Milestones milestones;
   milestones.begin(100 * ms);
@@ -54,6 +55,7 @@ TEST(Milestones, BeginAgainForEachPhase) {
 /// Progress that is far from even: bytes grow with the square of time.
 std::uint64_t squared(std::uint64_t time_ns) { return (time_ns / ms) * (time_ns / ms); }
 
+// proves measuring: milestones, milestones-halved, milestone-interval, first-done-error
 TEST(Milestones, OfALongPhaseAreOffByAtMostTheirSpacing) {
   // An hour, seen every 2 ms: 1.8 million points in 256 places. Spacing after decimation: at most an hour / 128.
   constexpr std::uint64_t end = 3'600'000 * ms, spacing = end / 128;

@@ -27,6 +27,7 @@ class PageCacheTest : public testing::TestWithParam<PageCacheView> {
   std::string path_;
 };
 
+// proves measuring: cold, cold-dropped
 TEST_P(PageCacheTest, SeesWhatWasWrittenAndThatItIsDropped) {
   if (in_memory()) GTEST_SKIP() << "machine: the temporary folder is in memory, where nothing can be dropped";
   PageCache pages(path_);

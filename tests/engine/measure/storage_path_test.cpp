@@ -30,6 +30,7 @@ class StoragePathTest : public testing::Test {
   RecordedTree tree_;
 };
 
+// proves measuring: served-process, served-client
 TEST_F(StoragePathTest, KnowsWhoCountsWhatIsRead) {
   EXPECT_EQ(path("/data/bench").source, StorageSource::process);
   EXPECT_EQ(path("/data/bench").file_system, "ext4");
@@ -39,11 +40,13 @@ TEST_F(StoragePathTest, KnowsWhoCountsWhatIsRead) {
   EXPECT_EQ(path("/mnt/ceph/a/b").source, StorageSource::ceph);
 }
 
+// proves measuring: served-network
 TEST_F(StoragePathTest, LooksAtTheTrafficOfOthers) {
   for (const char* place : {"/mnt/gluster", "/mnt/orange", "/mnt/pool", "/mnt/ntfs"})
     EXPECT_EQ(path(place).source, StorageSource::traffic) << place;
 }
 
+// proves measuring: served-unknown
 TEST_F(StoragePathTest, SaysWhereThePathIsUnknown) {
   EXPECT_EQ(path("/dev/shm/bench").source, StorageSource::unknown);
   EXPECT_EQ(path("/mnt/share").source, StorageSource::unknown);
@@ -55,6 +58,7 @@ TEST_F(StoragePathTest, TakesTheInnermostMountAndTheLastOne) {
   EXPECT_EQ(path("/mnt/twice").file_system, "tmpfs");
 }
 
+// proves measuring: served-client, served-network
 TEST(StorageTraffic, IsThatOfTheClientOfNetworksAndOfTheBusiestDevice) {
   CounterGroup asked{"lustre", "scratch/llite", {}}, sent{"lustre", "scratch/osc", {}}, nfs{"nfs", "/mnt", {}};
   CounterGroup lo{"network", "lo", {}}, port{"infiniband", "mlx5_0/1", {}};

@@ -32,6 +32,7 @@ void expect_equal(const Timeline::Interval& found, const Timeline::Interval& wan
   EXPECT_EQ(found.longest_ns, wanted.longest_ns);
 }
 
+// proves measuring: counted-at-end
 TEST(Timeline, ARequestCountsWhereItEnded) {
   // The second ends with the first interval, so it belongs to the next; between it and the last one nothing ends.
   Tally tally = tally_of({{1009, 7, 100}, {1010, 3, 200}, {1019, 5, 400}, {1045, 26, 800}});
@@ -62,6 +63,7 @@ TEST(Timeline, DoublingsAreThoseThatMakeTheLastIntervalFit) {
   }
 }
 
+// proves measuring: intervals-double, any-length
 TEST(Timeline, LongPhasesMergeNeighboursAndLoseNothing) {
   std::vector<Request> requests;
   std::uint64_t end = start;

@@ -59,11 +59,13 @@ class PoissonArrivals : public testing::TestWithParam<std::uint32_t> {
   const double error = 5 / std::sqrt(static_cast<double>(found.size()));
 };
 
+// proves measuring: arrivals, arrival-rate, fixed-arrivals, poisson-arrivals
 TEST_P(PoissonArrivals, HaveGapsOfTheRightMeanAndVariance) {
   EXPECT_NEAR(mean(found) * rate, 1, error);
   EXPECT_NEAR(variance(found) * rate * rate, 1, error * std::sqrt(8.0));
 }
 
+// proves measuring: arrivals, arrival-rate, fixed-arrivals, poisson-arrivals
 TEST_P(PoissonArrivals, HaveExponentialGaps) {
   for (const double longer : {0.1, 0.5, 1.0, 2.0, 4.0}) {
     const auto count = std::ranges::count_if(found, [&](double gap) { return gap * rate > longer; });
@@ -72,6 +74,7 @@ TEST_P(PoissonArrivals, HaveExponentialGaps) {
   }
 }
 
+// proves measuring: arrivals, arrival-rate, fixed-arrivals, poisson-arrivals
 TEST_P(PoissonArrivals, HaveNoMemory) {
   double product = 0;
   for (std::size_t i = 1; i < found.size(); ++i) product += (found[i] * rate - 1) * (found[i - 1] * rate - 1);
@@ -80,6 +83,7 @@ TEST_P(PoissonArrivals, HaveNoMemory) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, PoissonArrivals, testing::Values(1U, 2U, 7U, 64U));
 
+// proves measuring: arrival-seed
 TEST(Arrivals, AreTheSameForTheSameKeyAndOthersForAnother) {
   const Timer timer;
   EXPECT_EQ(arrivals(timer, 2, 100, 1), arrivals(timer, 2, 100, 1));
@@ -101,6 +105,7 @@ TEST(Arrivals, OfAnIdleRankAreCarriedAsOffered) {
   }
 }
 
+// proves measuring: arrivals-field, late-requests, saturated
 TEST(Arrivals, ThatFindARankBusyAreLate) {
   const Timer timer;
   // A second behind its requests, which come every tenth of one.
@@ -121,6 +126,8 @@ TEST(Arrivals, ThatFindARankBusyAreLate) {
   EXPECT_GE(pace.achieved_per_s(), 5 / (since_s + 0.1) - 1e-3);
 }
 
+// proves measuring: arrivals, arrival-rate, fixed-arrivals, poisson-arrivals, latency-from-due
+// proves measuring: wait-for-client
 TEST(Arrivals, AreTimedFromWhenTheyCame) {
   for (const Operation operation : {Operation::write, Operation::read, Operation::read_modify_write}) {
     Job job(operation);
@@ -147,6 +154,7 @@ struct QueuedArrivals : testing::Test {
   RecordingQueue queue;
 };
 
+// proves measuring: arrivals-and-depth
 TEST_F(QueuedArrivals, AreIssuedWhenTheyComeWhileOthersAreInFlight) {
   queue.slow = true;
   Pace pace({Arrivals::fixed, 1000, 0, 1, 1}, job.timer, job.timer.now());
@@ -156,6 +164,7 @@ TEST_F(QueuedArrivals, AreIssuedWhenTheyComeWhileOthersAreInFlight) {
   EXPECT_GE(job.tally.latency_ns.maximum(), 2'990'000U);
 }
 
+// proves measuring: arrivals-and-depth, arrivals-field, late-requests, saturated
 TEST_F(QueuedArrivals, WaitInLineWhereAllSlotsAreTaken) {
   Pace pace({Arrivals::fixed, 10, 0, 1, 1}, job.timer, job.timer.now() - job.timer.from_ns(1'000'000'000));
   EXPECT_EQ(run(8, pace), Stop::finished);
@@ -172,6 +181,7 @@ TEST_F(QueuedArrivals, KeepToALimitUntilTheLastBytesArePaidFor) {
   EXPECT_GE(job.timer.to_ns(job.timer.now() - begin), 49'999'000U);
 }
 
+// proves measuring: rate-limit, time-of-request, issued-on-time
 TEST(RateLimit, HoldsATransferUntilItsLastBytesArePaidFor) {
   Job job(Operation::write, 5);
   const std::uint64_t begin = job.timer.now();
@@ -183,6 +193,7 @@ TEST(RateLimit, HoldsATransferUntilItsLastBytesArePaidFor) {
   EXPECT_GE(job.timer.to_ns(job.timer.now() - begin), 49'999'000U);
 }
 
+// proves measuring: waits-checked
 TEST(RateLimit, EndsAtTheDeadlineAndByTheWatchAlsoWhileItWaits) {
   Job job(Operation::write, 5);
   Pace pace({.per_s = 0.001}, job.timer, job.timer.now());

@@ -201,6 +201,7 @@ TEST(CollectiveTransfer, TheWatchOfOneRankEndsAll) {
   team.expect_equal_calls();
 }
 
+// proves measuring: collective-deadline, collective-agreement, runtime-collective-end
 TEST(CollectiveTransfer, StopsAtTheDeadlineOfOneRankAndGoesOnTogether) {
   BlockingTeam team(Operation::write, {1000, 1000});
   team.rank(0).deadline_ticks = long_ago;
@@ -223,6 +224,7 @@ void expect_an_equal_end_of_passes(AnyTeam& team) {
   team.expect_equal_calls();
 }
 
+// proves measuring: runtime-collective
 TEST(CollectiveTransfer, AnErrorAtTheEndOfAPassEndsAllBeforeTheNext) {
   BlockingTeam team(Operation::write, {3, 1});
   team.rank(1).file.fails_at = 2;
@@ -230,12 +232,14 @@ TEST(CollectiveTransfer, AnErrorAtTheEndOfAPassEndsAllBeforeTheNext) {
   EXPECT_TRUE(team.rank(1).threw);
 }
 
+// proves measuring: runtime-collective
 TEST(CollectiveTransfer, PassesEndTogetherAfterTheFirstRoundAtLeast) {
   BlockingTeam team(Operation::write, {3, 1});
   team.rank(1).deadline_ticks = long_ago;
   expect_an_equal_end_of_passes(team);
 }
 
+// proves measuring: runtime-collective
 TEST(QueuedCollectiveTransfer, PassesEndTogetherAfterTheFirstRoundAtLeast) {
   QueuedTeam team(Operation::write, {5, 2});
   team.rank(0).deadline_ticks = long_ago;
@@ -282,6 +286,7 @@ TEST(QueuedCollectiveTransfer, WhatFailsInFlightEndsAllAfterEqualCalls) {
   team.expect_equal_calls();
 }
 
+// proves measuring: collective-deadline, collective-agreement
 TEST(QueuedCollectiveTransfer, StopsAtTheDeadlineOfOneRankTogether) {
   QueuedTeam team(Operation::write, {1000, 1000});
   team.rank(0).deadline_ticks = long_ago;

@@ -48,6 +48,7 @@ TEST_F(OperationLoopTest, GoesOnWhereItStopped) {
   EXPECT_EQ(executed, (Numbers{0, 1, 2}));
 }
 
+// proves measuring: deadline, one-request-at-least
 TEST_F(OperationLoopTest, StopsAtItsDeadlineAfterOneRequestAtLeast) {
   EXPECT_EQ(run(4, long_ago), Stop::deadline);
   EXPECT_EQ(executed, (Numbers{0}));
@@ -68,6 +69,7 @@ TEST_F(OperationLoopTest, IssuesNoRequestBeforeItsTurn) {
   for (std::size_t k = 0; k < 50; ++k) ASSERT_GE(times[k], begin + timer.from_ns(k * 200'000) - 1);
 }
 
+// proves measuring: rate-limit, time-of-request, issued-on-time
 TEST_F(OperationLoopTest, EndsWhenWhatItDidLastIsPaidFor) {
   const std::uint64_t begin = timer.now();
   EXPECT_EQ(run(5, 0, Pace(part(1000, 0, 1), timer, begin)), Stop::finished);
@@ -80,12 +82,14 @@ TEST_F(OperationLoopTest, PaysForNothingAfterItsDeadline) {
   EXPECT_LT(timer.now(), begin + timer.from_ns(500'000'000'000)) << "a thousand seconds for one request";
 }
 
+// proves measuring: catches-up
 TEST_F(OperationLoopTest, MakesUpForTimeThatOneRequestTook) {
   const std::uint64_t begin = timer.now() - timer.from_ns(1'100'000'000);  // as if it had been busy for a second
   run(100, 0, Pace(part(100, 0, 1), timer, begin));
   EXPECT_EQ(executed.size(), 100U) << "all of their turns have come";
 }
 
+// proves measuring: waits-checked
 TEST_F(OperationLoopTest, IsEndedByItsWatchAlsoWhileItWaits) {
   watch.allowed = 2;
   EXPECT_EQ(run(4, 0, Pace(part(1, 1, 1000), timer, timer.now() + timer.from_ns(3'600'000'000'000))), Stop::ended);
@@ -93,6 +97,7 @@ TEST_F(OperationLoopTest, IsEndedByItsWatchAlsoWhileItWaits) {
   EXPECT_EQ(watch.looks, 3);
 }
 
+// proves measuring: latency-from-due, wait-for-client
 TEST_F(OperationLoopTest, LatencyCountsFromWhenARequestCameInOpenLoopAlone) {
   const std::uint64_t begin = timer.now() - timer.from_ns(10'000'000'000);
   run(10, 0, Pace(part(10, 0, 1), timer, begin));

@@ -81,6 +81,7 @@ TEST_F(PopulationTest, RemembersByWhichNameLinksWereMade) {
   EXPECT_FALSE(population.renamed_when_linked);
 }
 
+// proves measuring: later-phases
 TEST_F(PopulationTest, LeavesOutWhatNotEveryRankCameToBeforeADeadline) {
   cut(Operation::create, 7);
   EXPECT_EQ(population.files, 7U);

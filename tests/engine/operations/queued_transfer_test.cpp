@@ -134,6 +134,7 @@ TEST(QueuedTransfer, TalliesEachRequestOnce) {
   EXPECT_EQ(job.tally.latency_ns.count(), 50U);
 }
 
+// proves measuring: depth-latency, depth-queue, depth-grows
 TEST(QueuedTransfer, LatencyIsFromHandingOverToSeeingTheEnd) {
   QueuedJob job(Operation::write, 4, 4);
   LazyFile file(4);
@@ -178,6 +179,7 @@ TEST(QueuedTransfer, FindsWrongData) {
   EXPECT_EQ(examiner.first_mismatches()[0].file_offset, 81U);
 }
 
+// proves measuring: runtime-end
 TEST(QueuedTransfer, ADeadlineWaitsForWhatIsInFlight) {
   QueuedJob job(Operation::write, 100, 8);
   LazyFile file(8);
@@ -219,6 +221,7 @@ TEST(QueuedTransfer, PassesErrorsOnAndCountsOnlyWhatWasDone) {
   EXPECT_EQ(job.tally.bytes, 4 * job.tally.requests);
 }
 
+// proves measuring: think, think-excluded, think-included
 TEST(QueuedTransfer, SendsARequestBeforeItThinks) {
   QueuedJob job(Operation::write, 10, 4);
   job.work.think_ns = 100'000;

@@ -71,6 +71,7 @@ TEST_F(TransferTest, ExpectsTheDataOfThePassThatCameLastToEachRequest) {
   EXPECT_EQ(examiner.first_mismatches()[0].file_offset, 8U);
 }
 
+// proves measuring: ramp
 TEST_F(TransferTest, RequestsOfTheRampAreNotCounted) {
   Job job(Operation::write);
   job.work.ramp_ticks = ~std::uint64_t{0};
@@ -146,6 +147,7 @@ TEST_F(TransferTest, WritesDataThatIdentifiesItselfAndFindsItAgain) {
   EXPECT_GT(reading.tally.prepare_ticks, 0U);
 }
 
+// proves measuring: ends-detected, middle-missed
 TEST_F(TransferTest, AReadThatBringsNothingIsFoundThoughTheMemoryHeldTheRightData) {
   const FileData data({1, 2, 3, 4});
   Job job(Operation::read);
@@ -158,6 +160,7 @@ TEST_F(TransferTest, AReadThatBringsNothingIsFoundThoughTheMemoryHeldTheRightDat
 }
 
 /// Whatever was in memory before: what was read, or what was written.
+// proves measuring: poisoned-ends
 TEST_F(TransferTest, WhatAReadLeavesOutIsFoundThoughTheMemoryHeldTheRightData) {
   for (const Operation operation : {Operation::read, Operation::read_modify_write}) {
     const FileData data({1, 2, 3, 4}), newer({1, 2, 3, 5});
@@ -217,6 +220,7 @@ TEST_F(TransferTest, ReadModifyWriteChecksTheOldGenerationAndWritesTheNew) {
   EXPECT_EQ(newer.first_mismatch(std::span(file.content).subspan(8, 4), 8), std::nullopt);
 }
 
+// proves measuring: read-modify-write
 TEST_F(TransferTest, TalliesRequestsBytesAndLatencies) {
   Job job(Operation::read_modify_write, 5);
   run(job, 5);
@@ -225,6 +229,7 @@ TEST_F(TransferTest, TalliesRequestsBytesAndLatencies) {
   EXPECT_EQ(job.tally.latency_ns.count(), 5U);
 }
 
+// proves measuring: latency, latency-covers, read-modify-write
 TEST_F(TransferTest, LatencyIsThatOfTheCallsAndNotOfTheData) {
   file.meanwhile = doze;
   Job job(Operation::read_modify_write, 1);
@@ -244,6 +249,7 @@ struct NoFile final : File {
 
 /// Bounded from above by what the test itself measures: half of what it all takes. Minima of many, since the machine
 /// may do something else meanwhile.
+// proves measuring: latency, latency-covers, latency-excludes, verify-lowers-rates, verify-not-latency
 TEST_F(TransferTest, LatencyIsNotThatOfGeneratingAndExaminingData) {
   constexpr std::uint64_t bytes = 256 << 10;
   const FileData data({1, 2, 3, 4});
@@ -273,6 +279,7 @@ TEST_F(TransferTest, LatencyIsNotThatOfGeneratingAndExaminingData) {
   }
 }
 
+// proves measuring: deadline, one-request-at-least, runtime-end
 TEST_F(TransferTest, StopsAtItsDeadlineAndGoesOnWhereItWas) {
   Job job(Operation::write, 4);
   Transfer transfer(job.work, file, job.timer, job.tally, job.watch);
@@ -283,6 +290,7 @@ TEST_F(TransferTest, StopsAtItsDeadlineAndGoesOnWhereItWas) {
   EXPECT_EQ(job.tally.requests, 3U);
 }
 
+// proves measuring: deadline, one-request-at-least
 TEST_F(TransferTest, StopsAtADeadlineThatComesMeanwhile) {
   file.meanwhile = doze;
   Job job(Operation::write, 1000);
@@ -298,6 +306,7 @@ TEST_F(TransferTest, HasFinishedIfTheDeadlineComesWithTheLastRequest) {
   EXPECT_EQ(stop, Stop::finished);
 }
 
+// proves measuring: transfer-s
 TEST_F(TransferTest, IsWatchedAndEndedByTheWatch) {
   file.meanwhile = doze;
   Job job(Operation::write, 1000);

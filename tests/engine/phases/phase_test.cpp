@@ -178,6 +178,7 @@ TEST_F(Phase, DoesNotCountTheTimeThatAFileTakesForItsFacts) {
 }
 
 /// Of 16 requests; where the time ends, the last sync follows what was written.
+// proves measuring: with-runtime, runtime, runtime-completes, sync-per-pass, sync-sum
 TEST_F(Phase, RepeatsItsRequestsAndSyncsAfterEachPassUntilTheTimeIsOver) {
   const auto calls_with = [&](const std::string& sync) {
     NotingFile::calls.clear();
@@ -202,6 +203,7 @@ TEST_F(Phase, CountsTheCallsOfEachRank) {
 }
 
 /// The memory of a rank holds what it has written, which is what it has to read.
+// proves measuring: unread, poisoned
 TEST_F(Phase, FindsThatAReadLeftMemoryAsItWas) {
   run(good_plan({case_text(R"("operations": ["write", "read"], "verify": "full")",
                            R"("name": "segmented", "transfer": 65536, "block": 65536)")}),

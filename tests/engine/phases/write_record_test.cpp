@@ -199,6 +199,7 @@ class WriteRecordOf : public testing::TestWithParam<const PatternEntry*> {
   }
 };
 
+// proves measuring: newest-pass, later-phases-know
 TEST_P(WriteRecordOf, ARuntimeLeavesWhatARecordOfEveryRequestSays) {
   constexpr OrderKind kinds[] = {OrderKind::forward, OrderKind::backward, OrderKind::random};
   std::mt19937_64 random(1);

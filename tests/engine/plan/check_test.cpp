@@ -53,6 +53,7 @@ TEST(Check, ValuesAreOfDataThatStorageKeepsAndAPhaseReads) {
   EXPECT_EQ(good_case(case_text("")).recorded_requests, 0U);
 }
 
+// proves measuring: open-loop-excludes
 TEST(Check, OpenLoopNeedsARateAndNothingElseThatHoldsRanksBack) {
   for (const char* kind : {"fixed", "poisson"}) {
     const std::string arrivals = R"("arrivals": ")" + std::string(kind) + "\"";
@@ -70,6 +71,7 @@ TEST(Check, OpenLoopNeedsARateAndNothingElseThatHoldsRanksBack) {
   EXPECT_EQ(good_case(case_text(R"("rate_limit": 1048576, "think": 0.1)")).rate_limit_per_s, 1048576U);
 }
 
+// proves measuring: open-loop-excludes
 TEST(Check, WhatIsDueAtATimeOfItsOwnWaitsForNoOthers) {
   const std::string strided = R"("name": "strided")";
   const std::string collective = R"("name": "mpiio", "access": "collective")";
@@ -110,6 +112,7 @@ TEST(Check, ALoneWriterInRandomOrderHasNoDeadline) {
   EXPECT_EQ(key_at_fault(case_text(R"("clients": 2, "order": "random", "runtime": 1)", sequential)), "runtime");
 }
 
+// proves measuring: runtime-or-deadline
 TEST(Check, ARuntimeIsTheOnlyEndOfAPhase) {
   EXPECT_EQ(key_at_fault(case_text(R"("runtime": 2, "deadline": 1)")), "deadline");
   EXPECT_EQ(key_at_fault(case_text(R"("ramp": 1)")), "ramp");
@@ -119,6 +122,7 @@ TEST(Check, ARuntimeIsTheOnlyEndOfAPhase) {
   EXPECT_EQ(test.ramp_s, 0.5);
 }
 
+// proves measuring: overlapping-passes
 TEST(Check, OnlyBytesOfOneRequestAreVerifiedAfterTheWritesOfARuntime) {
   const std::string verified = R"("runtime": 1, "verify": "full", "clients": 2)";
   const std::string written = verified + R"(, "operations": ["write"])",
@@ -132,6 +136,7 @@ TEST(Check, OnlyBytesOfOneRequestAreVerifiedAfterTheWritesOfARuntime) {
   good_case(case_text(R"("runtime": 1, "clients": 2)", overlapping));
 }
 
+// proves measuring: runtime-collective-sync
 TEST(Check, APassEndsWithASyncThatNoOtherRankWaitsFor) {
   const std::string two = R"("runtime": 1, "clients": 2)", pattern = R"("name": "strided")";
   EXPECT_EQ(key_at_fault(case_text(two, pattern, R"("name": "mpiio")")), "runtime");
@@ -141,6 +146,7 @@ TEST(Check, APassEndsWithASyncThatNoOtherRankWaitsFor) {
   good_case(case_text(two, pattern, R"("name": "mpiio", "access": "collective")"));
 }
 
+// proves measuring: runtime-cold
 TEST(Check, ARuntimeReadsColdDataOnlyWithoutThePageCache) {
   const std::string cold = R"("runtime": 1, "cache": "cold")", pattern = R"("name": "strided", "transfer": 4096)";
   EXPECT_EQ(key_at_fault(case_text(cold, pattern)), "runtime");

@@ -9,6 +9,7 @@ namespace {
 
 class DrawShare : public testing::TestWithParam<int> {};
 
+// proves measuring: mix-share, share-of-pass
 TEST_P(DrawShare, TheShareOfVisitsThatReadIsTheOneAskedFor) {
   const double share = GetParam() / 100.0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

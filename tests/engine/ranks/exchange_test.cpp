@@ -57,6 +57,7 @@ TEST_F(Exchange, ReportsWhetherAConditionHoldsOnAnyRank) {
   EXPECT_FALSE(is_so_on_any(false, all, waiting));
 }
 
+// proves limits: network
 TEST_F(Exchange, PassesMessagesOn) {
   barrier(all, waiting);
   std::vector<int> seen;
@@ -77,6 +78,7 @@ class Looks final : public Attention {
   int count = 0;
 };
 
+// proves measuring: barrier, start-time, stall
 TEST_F(Exchange, GivesUpWhenTheOthersStayAwayForTooLong) {
   int never = 0;
   MPI_Request request;

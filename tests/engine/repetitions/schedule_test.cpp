@@ -82,6 +82,7 @@ TEST(Schedule, ExecutesEveryRepetitionOfEveryCaseInItsOrder) {
   }
 }
 
+// proves measuring: interleave, claims-random-order
 TEST(Schedule, EachRoundVisitsEachOpenCaseOnce) {
   const Plan plan = plan_of(std::vector<Repetitions>(20, times(4)));
   Schedule schedule(plan);
@@ -123,6 +124,8 @@ TEST(Schedule, WithoutATimeLimitTimeDoesNotMatter) {
   EXPECT_EQ(turns, 3U);
 }
 
+// proves comparing: interleaved-rounds
+// proves measuring: claims-random-order
 TEST(Schedule, RoundsDifferAndFollowTheSeed) {
   const auto order = [](std::uint64_t seed) {
     const Plan plan = plan_of(std::vector<Repetitions>(20, times(2)), Interleave::random, seed);
@@ -161,6 +164,7 @@ TEST(Schedule, UntilStopsAtTheMaximumWhenRatesAreWild) {
   EXPECT_EQ(run_all(schedule, wild).size(), 30U);
 }
 
+// proves measuring: until
 TEST(Schedule, UntilStopsBetweenThemAsSoonAsTheIntervalIsNarrow) {
   const Plan plan = plan_of({{2, 100, 0.10}});
   Schedule schedule(plan);

@@ -9,6 +9,7 @@ using Client = ServedBy::Client;
 
 constexpr std::uint64_t bytes = 1000;
 
+// proves measuring: shown-counters
 TEST(ServedBy, NoSourceIsBelievedBeforeItHasSeenAWrite) {
   const ServedBy served;
   const Seen seen{.process = {bytes, 0}, .traffic = {.client = {bytes, 0}, .network = {bytes, 0}}};
@@ -16,6 +17,7 @@ TEST(ServedBy, NoSourceIsBelievedBeforeItHasSeenAWrite) {
     EXPECT_FALSE(served.of_read(Client::kernel, source, seen));
 }
 
+// proves measuring: served-process
 TEST(ServedBy, OnALocalFileSystemTheProcessesSayIt) {
   ServedBy served;
   served.note_write(Client::kernel, StorageSource::process, bytes, {.process = {0, bytes}});
@@ -25,6 +27,7 @@ TEST(ServedBy, OnALocalFileSystemTheProcessesSayIt) {
   EXPECT_EQ(answer->source, "process");
 }
 
+// proves measuring: shown-counters
 TEST(ServedBy, ACounterIsBelievedThatHasSeenNineTenthsOfTheWrite) {
   const auto believed = [](std::uint64_t seen) {
     ServedBy served;
@@ -35,12 +38,14 @@ TEST(ServedBy, ACounterIsBelievedThatHasSeenNineTenthsOfTheWrite) {
   EXPECT_FALSE(believed(bytes * 9 / 10 - 1));
 }
 
+// proves measuring: hidden-traffic, next-row, no-counter
 TEST(ServedBy, AnOverlayOnMemoryIsNoCache) {
   ServedBy served;
   served.note_write(Client::kernel, StorageSource::process, bytes, {.traffic = {.block = {0, bytes}}});
   EXPECT_FALSE(served.of_read(Client::kernel, StorageSource::process, {}));
 }
 
+// proves measuring: served-source, served-client
 TEST(ServedBy, TheKernelsClientComesBeforeTraffic) {
   ServedBy served;
   const Seen written{.traffic = {.client = {0, bytes}, .network = {0, bytes + 50}}};
@@ -52,6 +57,7 @@ TEST(ServedBy, TheKernelsClientComesBeforeTraffic) {
   EXPECT_EQ(answer->source, "nfs");
 }
 
+// proves measuring: hidden-traffic, next-row, no-counter
 TEST(ServedBy, StatisticsForRootAloneLeaveTraffic) {
   ServedBy served;
   served.note_write(Client::kernel, StorageSource::ceph, bytes, {.traffic = {.network = {0, bytes}}});
@@ -61,6 +67,7 @@ TEST(ServedBy, StatisticsForRootAloneLeaveTraffic) {
   EXPECT_EQ(answer->source, "network");
 }
 
+// proves measuring: served-network
 TEST(ServedBy, OfTwoThatSawTheWriteTheLargerIsTheBound) {
   ServedBy served;
   const Seen written{.traffic = {.network = {0, bytes}, .block = {0, bytes}}};
@@ -72,6 +79,7 @@ TEST(ServedBy, OfTwoThatSawTheWriteTheLargerIsTheBound) {
   EXPECT_EQ(answer->source, "block");
 }
 
+// proves measuring: served-network
 TEST(ServedBy, OtherTrafficIsNotItsOwn) {
   ServedBy served;
   served.note_write(Client::kernel, StorageSource::traffic, bytes, {.traffic = {.network = {0, bytes}}});
@@ -82,12 +90,14 @@ TEST(ServedBy, OtherTrafficIsNotItsOwn) {
   EXPECT_EQ(answer->source, "network");
 }
 
+// proves measuring: hidden-traffic, next-row, no-counter
 TEST(ServedBy, ADaemonInAnotherNetworkIsNotSeen) {
   ServedBy served;
   served.note_write(Client::kernel, StorageSource::traffic, bytes, {.traffic = {.network = {0, 300}}});
   EXPECT_FALSE(served.of_read(Client::kernel, StorageSource::traffic, {}));
 }
 
+// proves measuring: served-network
 TEST(ServedBy, AnInterfaceWithAClientOfItsOwnIsJudgedByItself) {
   ServedBy served;
   const Seen written{.process = {0, bytes}, .traffic = {.client = {0, bytes}, .network = {0, bytes}}};
@@ -99,6 +109,7 @@ TEST(ServedBy, AnInterfaceWithAClientOfItsOwnIsJudgedByItself) {
   EXPECT_EQ(answer->source, "network");
 }
 
+// proves measuring: served-unknown
 TEST(ServedBy, InMemoryNoSourceReportsIt) {
   ServedBy served;
   const Seen written{.process = {0, bytes}, .traffic = {.network = {0, bytes}}};

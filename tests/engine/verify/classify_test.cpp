@@ -91,12 +91,14 @@ struct Read {
 
 using Causes = std::vector<Cause>;
 
+// proves measuring: zero
 TEST(Classifier, ZeroIsWhatWasNeverWrittenOrLost) {
   EXPECT_EQ(Read(8192).clear(0, 4096).only().cause, Cause::zero);
   EXPECT_EQ(Read(8192).clear(1024, 3072).only().cause, Cause::zero);
   EXPECT_EQ(Read(8192).clear(512, 512).only().file_offset / 512, (8192 + 512) / 512U);
 }
 
+// proves measuring: stale
 TEST(Classifier, StaleIsAnOlderGenerationOfAllOfIt) {
   for (std::uint64_t age = 1; age <= 5; ++age)
     for (const std::uint64_t offset : {8192ULL, 8195ULL})
@@ -108,6 +110,7 @@ TEST(Classifier, StaleIsAnOlderGenerationOfAllOfIt) {
       }
 }
 
+// proves measuring: stale
 TEST(Classifier, StaleIsAlsoTheDataOfEarlierRepetitions) {
   for (const std::uint64_t back : {1ULL, 2ULL})
     for (std::uint64_t generation = 0; generation < 8; ++generation) {
@@ -120,6 +123,7 @@ TEST(Classifier, StaleIsAlsoTheDataOfEarlierRepetitions) {
     }
 }
 
+// proves measuring: torn
 TEST(Classifier, TornIsAnOlderGenerationOfAPart) {
   const auto torn = [](std::size_t begin, std::size_t length) {
     const auto previous = of_generation(identity.generation - 1);
@@ -131,6 +135,7 @@ TEST(Classifier, TornIsAnOlderGenerationOfAPart) {
   EXPECT_EQ(torn(512, 512), Cause::torn) << "a block within";
 }
 
+// proves measuring: misplaced
 TEST(Classifier, MisplacedStatesWhereTheDataBelongs) {
   const Damage elsewhere = Read(8192).replace(0, 4096, identity, 65536).only();
   EXPECT_EQ(elsewhere.cause, Cause::misplaced);
@@ -143,6 +148,7 @@ TEST(Classifier, MisplacedStatesWhereTheDataBelongs) {
   EXPECT_EQ(odd.value, 70'001);
 }
 
+// proves measuring: misplaced
 TEST(Classifier, MisplacedIsAlsoWhatBelongsToAnotherFile) {
   for (const std::uint64_t file : {0ULL, 2ULL, 3ULL})
     for (const std::uint64_t origin : {8192ULL, 0ULL}) {
@@ -158,6 +164,7 @@ TEST(Classifier, MisplacedIsAlsoOlderDataOfAnotherPlace) {
   EXPECT_EQ(damage.value, 40960);
 }
 
+// proves measuring: shifted
 TEST(Classifier, ShiftedSaysByHowManyBytes) {
   for (const std::int64_t bytes : {1, 2, 3, 4, 7, 8, 9, 16, 100, 511, -1, -4, -8, -12, -511})
     for (const std::size_t length : {4096UL, 1001UL, 100UL, 16UL, 8UL}) {
@@ -167,6 +174,7 @@ TEST(Classifier, ShiftedSaysByHowManyBytes) {
     }
 }
 
+// proves measuring: byte-order
 TEST(Classifier, ByteOrderSaysHowLongTheWordsAre) {
   for (const std::size_t width : {2UL, 4UL, 8UL})
     for (const std::uint64_t offset : {8192ULL, 8193ULL, 8196ULL}) {
@@ -176,24 +184,28 @@ TEST(Classifier, ByteOrderSaysHowLongTheWordsAre) {
     }
 }
 
+// proves measuring: flipped, three-bytes
 TEST(Classifier, FlippedCountsTheBitsWhereverTheyAre) {
   EXPECT_EQ(Read(8192).flip(1000, 0x10).only(), (Damage{Cause::flipped, 9192, 1, 1}));
   EXPECT_EQ(Read(8192).flip(1000, 0xff).only(), (Damage{Cause::flipped, 9192, 1, 8}));
   EXPECT_EQ(Read(8192).flip(77, 0x11).flip(3000, 0x01).only(), (Damage{Cause::flipped, 8269, 2, 3}));
 }
 
+// proves measuring: unread
 TEST(Classifier, UnreadIsWhatMemoryWasSpoiltWith) {
   const Damage damage = Read(8192).set(512, 1024, spoilt_byte).only();
   EXPECT_EQ(damage.cause, Cause::unread);
   EXPECT_EQ(damage.file_offset / 512, 17U);
 }
 
+// proves measuring: foreign
 TEST(Classifier, ForeignIsWhatThisRunDidNotWrite) {
   EXPECT_EQ(Read(8192).set(0, 4096, std::byte{0x5a}).only(), (Damage{Cause::foreign, 8192, 4096 - 22, 0}))
       << "22 of the bytes happen to be right";
   EXPECT_EQ(Read(8192).randomise(100, 3000, 1).only().cause, Cause::foreign);
 }
 
+// proves measuring: foreign
 TEST(Classifier, DataOfAnotherRunIsForeignAndSaidToBeThat) {
   const Damage other_run = Read(8192).replace(0, 4096, of_another_run(), 12'345).only();
   EXPECT_EQ(other_run.cause, Cause::foreign);
@@ -203,6 +215,7 @@ TEST(Classifier, DataOfAnotherRunIsForeignAndSaidToBeThat) {
   EXPECT_EQ(Read(8192).randomise(0, 4096, 1).only().value, 0);
 }
 
+// proves measuring: causes
 TEST(Classifier, SeveralCausesAreAllTold) {
   const auto causes = Read(8192).clear(1024, 512).shift(2048, 8, 8).diagnosis().causes;
   ASSERT_EQ(causes.size(), 2U) << testing::PrintToString(causes);
@@ -312,6 +325,7 @@ struct Attempt {
 class EachKind : public testing::TestWithParam<std::size_t> {};
 
 /// All wrong bytes are found always; they are given another name hardly ever.
+// proves measuring: damage-requests, damage-sizes, damage-errors, damage-count
 TEST_P(EachKind, OfRandomDamageIsNamedRightly) {
   const Kind kind = kinds()[GetParam()];
   constexpr int attempts = 3000;
@@ -350,6 +364,7 @@ INSTANTIATE_TEST_SUITE_P(Classifier, EachKind, testing::Range(std::size_t{0}, ki
                          });
 
 /// Two kinds of damage in parts of a request that do not touch each other: both are told, and nothing else.
+// proves measuring: causes, damage-requests, damage-sizes, damage-errors
 TEST(Classifier, TwoCausesOfAnyKindAreBothTold) {
   const auto all = kinds();
   int attempts = 0, misnamed = 0;
@@ -373,6 +388,7 @@ TEST(Classifier, TwoCausesOfAnyKindAreBothTold) {
   EXPECT_LE(misnamed, attempts / 500) << example << ", " << misnamed << " of " << attempts;
 }
 
+// proves measuring: three-bytes
 TEST(Classifier, ShortRequestsAreExaminedToo) {
   for (std::size_t length = 1; length < 8; ++length)
     for (std::uint64_t offset = 1000; offset < 1200; ++offset) {
@@ -399,6 +415,7 @@ TEST(Classifier, ShortRequestsAreExaminedToo) {
 }
 
 /// More damage than can be examined piece by piece is sampled, and that is said; no byte is left out of the sum.
+// proves measuring: 2048-places
 TEST(Classifier, TooMuchDamageIsSampled) {
   Read read(1'000'000, 4 << 20);
   for (std::size_t at = 0; at + 64 < read.memory.size(); at += 64) {

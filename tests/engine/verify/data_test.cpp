@@ -20,6 +20,7 @@ std::vector<std::byte> filled(const FileData& data, std::uint64_t offset, std::s
   return memory;
 }
 
+// proves measuring: verify-full, compared-bytes
 TEST(FileData, AByteDependsOnItsPlaceAlone) {
   const FileData data(data_identity);
   const std::vector<std::byte> whole = filled(data, 0, 2048);
@@ -38,6 +39,7 @@ TEST(FileData, IsRecognisedAtEveryAlignmentAndLength) {
       ASSERT_EQ(data.first_mismatch(filled(data, offset, length), offset), std::nullopt) << offset << ", " << length;
 }
 
+// proves measuring: verify-full, compared-bytes
 TEST(FileData, ASingleWrongBitIsFoundExactlyWhereItIs) {
   const FileData data(data_identity);
   for (std::uint64_t offset = 4096; offset < 4105; ++offset)
@@ -69,6 +71,7 @@ TEST(FileData, AWordStatesWhereItBelongs) {
   }
 }
 
+// proves measuring: generations, digest-within-run
 TEST(FileData, DiffersWithEveryPartOfItsIdentity) {
   std::set<std::vector<std::byte>> contents;
   for (const FileData::Identity& other :
@@ -106,6 +109,7 @@ std::uint64_t plain_digest(const std::vector<std::byte>& bytes, std::uint64_t of
   return hash_numbers(sum, offset, bytes.size());
 }
 
+// proves measuring: digest-of-piece
 TEST(Digest, IsWhatItsDefinitionSays) {
   std::mt19937_64 random(5);
   for (std::size_t length = 0; length < 300; ++length) {

@@ -65,6 +65,7 @@ TEST(Examiner, LooksOnlyAtTheExtentsMemory) {
   EXPECT_EQ(examiner.checked_bytes(), 100U);
 }
 
+// proves measuring: four-mismatches
 TEST(Examiner, CountsAllAndDescribesTheFirst) {
   Examiner examiner(examined_identity, examined_files, examined_bytes);
   for (std::uint64_t request = 0; request < 10; ++request) {
@@ -80,6 +81,7 @@ TEST(Examiner, CountsAllAndDescribesTheFirst) {
   EXPECT_EQ(examiner.first_mismatches()[3].file_offset, 3U * 4096 + 3);
 }
 
+// proves measuring: digest-of-rank, digest-of-sample
 TEST(Examiner, DigestDoesNotDependOnTheOrderOfRequestsButOnWhatTheyRead) {
   Examiner forward(examined_identity, examined_files, examined_bytes),
       backward(examined_identity, examined_files, examined_bytes),
@@ -95,6 +97,7 @@ TEST(Examiner, DigestDoesNotDependOnTheOrderOfRequestsButOnWhatTheyRead) {
   EXPECT_NE(forward.digest(), other.digest());
 }
 
+// proves measuring: digest, digest-compares
 TEST(Examiner, TheDigestOfWrongDataIsThatOfWhatWasRead) {
   for (const std::uint64_t offset : {8192ULL, 8195ULL})
     for (const std::size_t wrong : {3UL, 5000UL, 9998UL}) {
@@ -108,6 +111,7 @@ TEST(Examiner, TheDigestOfWrongDataIsThatOfWhatWasRead) {
     }
 }
 
+// proves measuring: poisoned
 TEST(Examiner, LeavesNothingRightInMemory) {
   for (const std::size_t length : {1UL, 7UL, 8UL, 4096UL, 5001UL, 20'000UL})
     for (const bool wrong : {false, true}) {
@@ -130,6 +134,7 @@ TEST(Examiner, KeepsWhatIsToBeKept) {
 
 /// However little a read leaves out at the beginning or the end of an extent, it is found, also where the byte that
 /// memory is spoilt with happens to be right.
+// proves measuring: poisoned-ends, ends-detected, middle-missed
 TEST(Examiner, AReadThatLeavesOutAByteIsFound) {
   const FileData data(examined_identity);
   std::uint64_t by_chance = 0;
@@ -151,6 +156,7 @@ TEST(Examiner, AReadThatLeavesOutAByteIsFound) {
   EXPECT_GT(by_chance, 0U) << "the test has met no byte where this matters";
 }
 
+// proves measuring: unread
 TEST(Examiner, AReadThatTransfersNothingIsUnread) {
   for (const std::uint64_t length : {1ULL, 2ULL, 8ULL, 1001ULL, 65'536ULL}) {
     std::vector<std::byte> memory(length);

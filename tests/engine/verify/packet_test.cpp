@@ -61,6 +61,8 @@ std::vector<std::byte> filled(const Packet& packet, std::uint64_t offset, std::s
   return memory;
 }
 
+// proves measuring: packet-words, packet-timestamp, packet-offset, packet-incompressible, packet-random
+// proves measuring: packet-seed, packet-same, packet-exchange
 TEST(Packet, FillsFilesAsDocumented) {
   for (const Type type : types)
     for (const std::uint32_t signature : {0U, 1U, 1234567U, 0x7fffffffU, 0xffffffffU, 0x80000000U})
@@ -77,6 +79,7 @@ TEST(Packet, FillsTheFileOfARankAsDocumented) {
 
 /// Of files that IOR 4.1 wrote with -t 8k -b 16k -s 3 -G 1234567 on two ranks: words of the second rank's first
 /// transfer.
+// proves measuring: packet-words, packet-timestamp, packet-offset, packet-incompressible, packet-random
 TEST(Packet, IsWhatIorWrites) {
   struct Written {
     Type type;
@@ -113,6 +116,7 @@ TEST(Packet, AByteDependsOnItsOffsetAlone) {
   }
 }
 
+// proves measuring: packet-verified
 TEST(Packet, AWrongBitIsFoundWhereItIs) {
   for (const Type type : types) {
     const FileData data(shared(type));
@@ -163,6 +167,7 @@ TEST(Packet, LostDataIsNamed) {
   }
 }
 
+// proves measuring: packet-misplaced, packet-value
 TEST(Packet, ATransferInTheWrongPlaceShowsWhereItBelongs) {
   for (const Type type : {Type::offset, Type::incompressible}) {
     std::vector<std::byte> memory = filled(shared(type), 16384, 16384);
@@ -175,6 +180,7 @@ TEST(Packet, ATransferInTheWrongPlaceShowsWhereItBelongs) {
   }
 }
 
+// proves measuring: packet-misplaced
 TEST(Packet, TheFileOfAnotherRankIsMisplaced) {
   for (const Type type : {Type::offset, Type::incompressible}) {
     const Packet mine{.type = type, .signature = 3, .transfer_bytes = 4096, .block_bytes = 8192, .first_rank = 1};
@@ -187,6 +193,7 @@ TEST(Packet, TheFileOfAnotherRankIsMisplaced) {
   }
 }
 
+// proves measuring: packet-no-stale, packet-foreign-1
 TEST(Packet, DataWithAnotherSignatureIsOfAnotherRun) {
   for (const Type type : {Type::timestamp, Type::offset})
     for (const std::uint32_t signature : {1234570U, 5U, 0xfffffff0U}) {
@@ -198,6 +205,7 @@ TEST(Packet, DataWithAnotherSignatureIsOfAnotherRun) {
 }
 
 /// IOR's words of this kind say neither offset nor signature.
+// proves measuring: packet-no-stale, packet-foreign
 TEST(Packet, WordsThatSayNothingOfTheirOriginAreForeign) {
   const std::vector<Damage> causes =
       causes_of(shared(Type::random), 16384, filled(shared(Type::random, 9), 16384, 16384));

@@ -31,6 +31,7 @@ class CApiTest : public testing::Test {
   strider_listio_volume* volume_ = nullptr;
 };
 
+// proves listio: client-api
 TEST_F(CApiTest, MovesListsAndReportsSizes) {
   strider_listio_file* const file = open("data", O_CREAT | O_EXCL);
   char text[] = "Hello, striped world", back[sizeof text] = "";
@@ -56,6 +57,7 @@ TEST_F(CApiTest, MovesListsAndReportsSizes) {
   EXPECT_EQ(stat.bytes, 0);
 }
 
+// proves listio: locks-in-c
 TEST_F(CApiTest, LocksAndCounts) {
   strider_listio_file* const file = open("data", O_CREAT | O_EXCL);
   strider_listio_options options{};

@@ -49,6 +49,7 @@ TEST(ClientTest, ReadsBackWhatItWroteAcrossServers) {
   EXPECT_EQ(client.stat("data").bytes, written.size() + 12345);
 }
 
+// proves listio: client-matches, servers-in-parallel, counters
 TEST(ClientTest, CountsOneRequestForEachServerThatAListTouches) {
   const Service service(4);
   Client client(service.volume());
@@ -65,6 +66,7 @@ TEST(ClientTest, CountsOneRequestForEachServerThatAListTouches) {
   EXPECT_EQ(client.counters().requests - before, 4) << "8 strips of 64 KiB, two on each server";
 }
 
+// proves listio: replies-held-back, rate-does-not-block
 TEST(ClientTest, AServerThatHasToWaitAnswersOthers) {
   ServerOptions slow;
   slow.bytes_per_s = 64 << 10;
@@ -81,6 +83,7 @@ TEST(ClientTest, AServerThatHasToWaitAnswersOthers) {
 }
 
 /// On several servers, with a hole before the end, by each method; in order and not.
+// proves listio: mpi-read-beyond-end
 TEST(ClientTest, MemoryForWhatIsBeyondTheEndStaysAsItIs) {
   constexpr std::uint64_t bytes = 1000, room = 3000;
   ServerOptions small;
@@ -113,6 +116,7 @@ TEST(ClientTest, MemoryForWhatIsBeyondTheEndStaysAsItIs) {
 
 /// With one copy, with repetitions, and with two copies: two transfers of 5 s each, the second of which waits for the
 /// first, by a client with a patience of 4 s.
+// proves listio: call-completes
 TEST(ClientTest, ATransferThatMovesIsWaitedForLongerThanPatience) {
   const auto transfer = [](bool repeats, std::uint32_t copies) {
     constexpr std::uint64_t bytes_per_s = 800'000;
@@ -178,6 +182,7 @@ TEST(ClientTest, TimeSpentElsewhereIsNotHeldAgainstTheServer) {
   EXPECT_NO_THROW(client.wait(ticket));
 }
 
+// proves listio: manager
 TEST(ClientTest, NamesLiveOnTheManager) {
   const Service service(3);
   Client client(service.volume()), other(service.volume());
@@ -213,6 +218,7 @@ TEST(ClientTest, PathsThatLeadOutAreRefused) {
   EXPECT_EQ(error_of([&] { client.open("out", Creation::if_missing); }), ELOOP);
 }
 
+// proves listio: symlinks
 TEST(ClientTest, LinksAreTextsThatNoServerFollows) {
   const Service service(2);
   Client client(service.volume());
@@ -238,6 +244,7 @@ TEST(ClientTest, LinksAreTextsThatNoServerFollows) {
   EXPECT_TRUE(report.problems.empty());
 }
 
+// proves listio: mount-mode
 TEST(ClientTest, ModeAndTimeAreKeptUntilTheNextWrite) {
   const Service service(3);
   Client client(service.volume());
@@ -264,6 +271,7 @@ TEST(ClientTest, ModeAndTimeAreKeptUntilTheNextWrite) {
   client.sync_names();
 }
 
+// proves listio: unlink-rename
 TEST(ClientTest, WhatIsUnlinkedOrReplacedLeavesNoData) {
   const Service service(2);
   Client client(service.volume());
@@ -279,6 +287,7 @@ TEST(ClientTest, WhatIsUnlinkedOrReplacedLeavesNoData) {
   EXPECT_TRUE(report.problems.empty());
 }
 
+// proves listio: unlink-rename, remove-orphans
 TEST(ClientTest, CheckFindsOrphanedData) {
   Service service(2);
   Client client(service.volume());
@@ -302,6 +311,7 @@ TEST(ClientTest, CheckFindsOrphanedData) {
   EXPECT_EQ(client.stat("two").bytes, bytes.size());
 }
 
+// proves listio: names-folder, damaged-name-listed, damaged-name-fails
 TEST(ClientTest, ADamagedEntryIsNamedAndTheRestGoesOn) {
   Service service(2);
   Client client(service.volume());
@@ -332,6 +342,7 @@ TEST(ClientTest, ADamagedEntryIsNamedAndTheRestGoesOn) {
   EXPECT_EQ(report.problems.size(), 1);
 }
 
+// proves listio: size
 TEST(ClientTest, TruncatesAndExtends) {
   const Service service(3, {}, 1000);
   Client client(service.volume());
@@ -362,6 +373,7 @@ TEST(ClientTest, ListsLongDirectories) {
   EXPECT_TRUE(found == made);
 }
 
+// proves listio: plain-files, data-and-sums, restart-finds-all, call-completes, connects-again
 TEST(ClientTest, EverythingIsFoundAgainAfterARestart) {
   Service service(2);
   Client client(service.volume());
@@ -454,6 +466,7 @@ TEST(ClientTest, PacksWhereThereIsNoMemoryToMeasureMethodsWith) {
   EXPECT_EQ(with_little_memory(600, write), 0);
 }
 
+// proves listio: pack-without-memory
 TEST(ClientTest, SaysWhenThereIsNoMemoryToPackIntoAndGoesOn) {
   const Service service(1);
   const auto write = [&] {

@@ -27,6 +27,7 @@ class CopiesTest : public ::testing::Test {
   Client client_{service_.volume(), patient()};
 };
 
+// proves listio: copies, copies-written
 TEST_F(CopiesTest, EachDataFileHasACopyOnTheNextServer) {
   const File file = client_.open("a", Creation::exclusive, 0644, {strip, 4, 0});
   client_.write(file, random_bytes(40 * strip, 1), 0);
@@ -48,6 +49,7 @@ TEST_F(CopiesTest, EachDataFileHasACopyOnTheNextServer) {
       EXPECT_TRUE(client_.list_data(server, 0, copy).files.empty());
 }
 
+// proves listio: out
 TEST_F(CopiesTest, AServerThatIsGoneIsMissedByNobody) {
   const File file = client_.open("a", Creation::exclusive, 0644, {strip, 4, 0});
   std::vector<std::byte> expected = random_bytes(40 * strip, 1);
@@ -66,6 +68,7 @@ TEST_F(CopiesTest, AServerThatIsGoneIsMissedByNobody) {
   EXPECT_EQ(contents(other, other.open("a")), expected);
 }
 
+// proves listio: one-server-down
 TEST_F(CopiesTest, AServerIsInAgainWhenItHasWhatItMissed) {
   const File file = client_.open("a", Creation::exclusive, 0644, {strip, 4, 0});
   const File gone = client_.open("gone", Creation::exclusive);
@@ -106,6 +109,7 @@ TEST_F(CopiesTest, AServerIsInAgainWhenItHasWhatItMissed) {
   EXPECT_TRUE(report.orphans.empty());
 }
 
+// proves listio: two-neighbours-down
 TEST_F(CopiesTest, OfTwoNeighboursOneAtMostIsOut) {
   const File file = client_.open("a", Creation::exclusive, 0644, {strip, 4, 0});
   const std::vector<std::byte> bytes = random_bytes(40 * strip, 1);
@@ -127,6 +131,7 @@ TEST_F(CopiesTest, OfTwoNeighboursOneAtMostIsOut) {
   EXPECT_EQ(contents(third, third.open("a")).size(), 41 * strip);
 }
 
+// proves listio: damage-other-copy
 TEST_F(CopiesTest, DamagedDataAreReadFromTheOtherCopy) {
   const File file = client_.open("a", Creation::exclusive, 0644, {strip, 4, 0});
   const std::vector<std::byte> expected = random_bytes(40 * strip, 1);
@@ -150,6 +155,7 @@ TEST_F(CopiesTest, DamagedDataAreReadFromTheOtherCopy) {
 }
 
 /// Of server 0, in the last block, which is no whole one; and a second copy that is gone.
+// proves listio: damage-other-copy
 TEST_F(CopiesTest, AScrubRepairsEachDamage) {
   const File file = client_.open("a", Creation::exclusive, 0644, {strip, 4, 0});
   const std::vector<std::byte> expected = random_bytes(36 * strip + 100, 1);
@@ -179,6 +185,7 @@ TEST_F(CopiesTest, AScrubRepairsEachDamage) {
 }
 
 /// A block whose copies are both damaged stays as it is, and is named; its server is in again.
+// proves listio: second-and-missed
 TEST_F(CopiesTest, WhatIsDamagedInBothCopiesIsNotRepaired) {
   const File file = client_.open("a", Creation::exclusive, 0644, {strip, 4, 0});
   client_.write(file, random_bytes(40 * strip, 1), 0);

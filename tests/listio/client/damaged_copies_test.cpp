@@ -95,6 +95,7 @@ TEST_F(DamagedCopiesTest, AWriteCountsItsBytesOnceHoweverManyCopiesThereAre) {
   EXPECT_EQ(write(), bytes_.size());
 }
 
+// proves listio: damage-other-copy
 TEST_F(DamagedCopiesTest, ASizeIsThatOfTheOtherCopy) {
   client_.sync(file_);
   restart_all();

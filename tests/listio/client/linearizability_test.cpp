@@ -264,6 +264,7 @@ TEST_P(LinearizabilityTest, ReadsAndWritesUnderLocksHaveAnOrderWhileServersAreKi
 }
 
 /// Servers are killed for longer, and filled while clients go on.
+// proves listio: continue-meanwhile
 TEST(CopiedLinearizabilityTest, ReadsAndWritesUnderLocksHaveAnOrder) {
   constexpr int restart_every = 12;
   Histories histories("tcp", Discipline::locks, 20261128, 2);

@@ -85,12 +85,14 @@ TEST_F(Handshake, AConnectionThatEndsIsLostAndNotRefused) {
   EXPECT_EQ(link.refusal(), "too many clients");
 }
 
+// proves listio: client-refuses-other
 TEST_F(Handshake, AServerOfAnotherVolumeIsNamed) {
   const VolumeId other = make_volume_id();
   challenge(volume.secret, Role::server, 0, {other, 3});
   expect_distrust("the server belongs to volume " + to_hex(other));
 }
 
+// proves listio: client-refuses-other
 TEST_F(Handshake, AServerOfAnotherStartIsNamed) {
   challenge(volume.secret, Role::server, 0, {volume.state.id, 2});
   expect_distrust("the server is of start 2 of the volume, the volume file of start 3");

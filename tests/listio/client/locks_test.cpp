@@ -46,6 +46,7 @@ void wait_for_waiting(Client& client, const File& file, std::uint64_t count) {
   while (client.status(Client::lock_server(file)).waiting_locks != count) std::this_thread::yield();
 }
 
+// proves listio: lock, lock-patience, lock-error
 TEST(LocksTest, AnExclusiveLockExcludesOthersWhoHearWhoHoldsIt) {
   const Service service(3);
   Client holder(service.volume()), other(service.volume(), patient(short_time));
@@ -95,6 +96,7 @@ TEST(LocksTest, ManyThatWaitKeepNoOtherRequestOfTheClientBack) {
   EXPECT_EQ(watcher.status(0).waiting_locks, 0U);
 }
 
+// proves listio: lock
 TEST(LocksTest, SharedLocksExcludeExclusiveOnesAlone) {
   const Service service(1);
   Client one(service.volume()), two(service.volume()), three(service.volume(), patient(short_time));
@@ -107,6 +109,7 @@ TEST(LocksTest, SharedLocksExcludeExclusiveOnesAlone) {
   EXPECT_NO_THROW(acquire(three, file, {{99, 1}}));
 }
 
+// proves listio: locks-are-advice
 TEST(LocksTest, WhoWaitsGoesOnWithTheUnlockAndHoldsNobodyUp) {
   const Service service(2);
   Client holder(service.volume()), third(service.volume());
@@ -126,6 +129,7 @@ TEST(LocksTest, WhoWaitsGoesOnWithTheUnlockAndHoldsNobodyUp) {
   EXPECT_EQ(third.status(Client::lock_server(file)).locked_ranges, 0U);
 }
 
+// proves listio: no-circle
 TEST(LocksTest, ListsInAnyOrderNeverWaitForEachOther) {
   const Service service(3);
   std::vector<std::thread> threads;
@@ -144,6 +148,7 @@ TEST(LocksTest, ListsInAnyOrderNeverWaitForEachOther) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// proves listio: locks-end
 TEST(LocksTest, AClientThatEndsFreesItsLocks) {
   const Service service(1);
   Client other(service.volume(), patient(long_time));
@@ -157,6 +162,7 @@ TEST(LocksTest, AClientThatEndsFreesItsLocks) {
   EXPECT_EQ(other.status(0).locked_ranges, 1U);
 }
 
+// proves listio: locks-of-lost-host, stopped-keeps-locks
 TEST(LocksTest, AProcessThatIsKilledFreesItsLocksAndItsPlaceAndOneThatIsStoppedDoesNot) {
   ServerProcesses servers(2, "tcp");
   Client client(servers.volume(), patient(long_time)), hasty(servers.volume(), patient(short_time));
@@ -186,6 +192,7 @@ TEST(LocksTest, AProcessThatIsKilledFreesItsLocksAndItsPlaceAndOneThatIsStoppedD
   ::close(ready[1]);
 }
 
+// proves listio: lost-connection-enolck
 TEST(LocksTest, ALockThatWasLostWithItsConnectionIsNotGivenUpSilently) {
   Service service(1);
   Client client(service.volume());
@@ -206,6 +213,7 @@ TEST(LocksTest, ALockThatWasLostWithItsConnectionIsNotGivenUpSilently) {
       << error.what();
 }
 
+// proves listio: lock-gaps
 TEST(LocksTest, ListsOfAnyLengthCanBeLocked) {
   const Service service(1);
   Client client(service.volume()), other(service.volume(), patient(short_time));
@@ -223,6 +231,7 @@ TEST(LocksTest, ListsOfAnyLengthCanBeLocked) {
   EXPECT_THROW(acquire(client, file, {{most_file_bytes, 1}}), InputError);
 }
 
+// proves listio: lock-limits
 TEST(LocksTest, TheTableOfAServerIsBounded) {
   const Service service(1);
   Client client(service.volume());
@@ -272,6 +281,7 @@ class OverlappingWriters : public testing::Test {
   std::vector<ByteRun> runs;
 };
 
+// proves listio: list-during-write, two-writes
 TEST_F(OverlappingWriters, DoNotMixUnderLocksAndReadersSeeWholeLists) {
   const Service service(3);
   Client reader(service.volume(), patient(long_time));
@@ -294,6 +304,7 @@ TEST_F(OverlappingWriters, DoNotMixUnderLocksAndReadersSeeWholeLists) {
   EXPECT_EQ(torn, 0) << "of " << reads << " reads during " << written << " writes";
 }
 
+// proves listio: list-during-write, two-writes
 TEST_F(OverlappingWriters, LeaveBytesOfOneOfThemWithoutLocks) {
   const Service service(3);
   Client reader(service.volume());
@@ -322,6 +333,7 @@ TEST_F(OverlappingWriters, LeaveBytesOfOneOfThemWithoutLocks) {
 }
 
 /// Each reads a hull, changes its own pieces and writes all of it back.
+// proves listio: read-during-write, read-change-write
 TEST_F(OverlappingWriters, ThatReadAndWriteBackTheBytesOfOthersLoseNothingUnderLocks) {
   const Service service(3);
   constexpr std::uint64_t writers = 3, rounds = 60;
@@ -350,6 +362,7 @@ TEST_F(OverlappingWriters, ThatReadAndWriteBackTheBytesOfOthersLoseNothingUnderL
 
 // --- cells ---
 
+// proves listio: make-cell, fetch-add
 TEST(CellsOfAVolumeTest, CountEachAddOnce) {
   const Service service(2);
   Client maker(service.volume());
@@ -378,6 +391,7 @@ TEST(CellsOfAVolumeTest, CountEachAddOnce) {
   EXPECT_THROW(maker.fetch_add(0, 1), InputError);
 }
 
+// proves listio: cells-in-memory
 TEST(CellsOfAVolumeTest, EndWithTheServer) {
   Service service(1);
   CellId cell = 0;
@@ -391,6 +405,7 @@ TEST(CellsOfAVolumeTest, EndWithTheServer) {
   EXPECT_EQ(io_error_of([&] { other.fetch_add(cell, 1); }).details().error_number, ENOENT);
 }
 
+// proves listio: cell-ends
 TEST(CellsOfAVolumeTest, EndWithTheClientThatMadeThem) {
   const Service service(1);
   Client other(service.volume());

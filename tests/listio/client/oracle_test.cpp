@@ -121,6 +121,7 @@ class Oracle {
 
 class OracleTest : public testing::TestWithParam<std::tuple<std::string_view, Method, WayToRegister>> {};
 
+// proves listio: self-overlap, order-kept, last-piece-wins, increasing-offsets
 TEST_P(OracleTest, ListsReadAndWriteWhatAPlainFileWould) {
   const auto& [transport, method, registering] = GetParam();
   if (!try_domain(registering.domain)) GTEST_SKIP() << "the kernel has no " << registering.domain << ", or forbids it";

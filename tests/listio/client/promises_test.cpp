@@ -22,6 +22,7 @@ void write_pieces(Client& client, const File& file, std::size_t pieces, std::siz
   client.write_list(file, list, runs);
 }
 
+// proves listio: visible-to-all, read-after-write
 TEST(ListioPromises, WhatWasWrittenIsSeenByAllWhenTheCallReturns) {
   const Service service(3);
   Client writer(service.volume()), reader(service.volume());
@@ -36,6 +37,7 @@ TEST(ListioPromises, WhatWasWrittenIsSeenByAllWhenTheCallReturns) {
   }
 }
 
+// proves listio: threshold-bytes
 TEST(ListioPromises, HybridGathersFromItsThresholdOn) {
   const Service service(1);
   ClientOptions options;
@@ -51,6 +53,7 @@ TEST(ListioPromises, HybridGathersFromItsThresholdOn) {
   EXPECT_EQ(client.counters().gathered_lists, 1U);
 }
 
+// proves listio: tcp-or-cma
 TEST(ListioPromises, AServerOnCmaServesClientsOfTcpToo) {
   ServerOptions options;
   options.transport = "cma";
@@ -66,6 +69,7 @@ TEST(ListioPromises, AServerOnCmaServesClientsOfTcpToo) {
   EXPECT_EQ(found, bytes);
 }
 
+// proves listio: store-nothing
 TEST(ListioPromises, AServerThatKeepsNothingForgetsWhatIsWritten) {
   ServerOptions options;
   options.keeping = Keeping::nothing;

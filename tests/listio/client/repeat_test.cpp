@@ -38,6 +38,7 @@ class RepeatTest : public ::testing::Test {
   Service service_{2, {}, strip};
 };
 
+// proves listio: manager-down, repeats
 TEST_F(RepeatTest, WhatMayBeDoneTwiceWaitsForARestart) {
   Client client(service_.volume(), repeating(std::chrono::milliseconds(15000)));
   const File file = client.open("a", Creation::exclusive);
@@ -55,6 +56,7 @@ TEST_F(RepeatTest, WhatMayBeDoneTwiceWaitsForARestart) {
   EXPECT_EQ(contents(client, file), std::vector<std::byte>(bytes.begin(), bytes.begin() + 5));
 }
 
+// proves listio: manager-down, not-repeated
 TEST_F(RepeatTest, WhatMayNotOrIsNotAskedForFailsAtOnce) {
   Client repeats(service_.volume(), repeating(std::chrono::milliseconds(15000))), client(service_.volume());
   const File file = repeats.open("a", Creation::exclusive);
@@ -68,6 +70,7 @@ TEST_F(RepeatTest, WhatMayNotOrIsNotAskedForFailsAtOnce) {
 }
 
 /// As by `strider listio stop` and `serve`: at other addresses, with the number of the next start.
+// proves listio: volume-file-again
 TEST(VolumeRestartTest, IsFoundByItsFileWithinPatience) {
   for (const bool repeats : {true, false}) {
     const TemporaryFolder folder;
@@ -140,6 +143,7 @@ struct LockedFile {
   LockId lock = 0;
 };
 
+// proves listio: lost-lock-not-repeated
 TEST_F(RepeatTest, ALostLockEndsTheWriteThatItProtected) {
   LockedFile locked(service_.volume());
   service_.stop(0);
@@ -149,6 +153,7 @@ TEST_F(RepeatTest, ALostLockEndsTheWriteThatItProtected) {
   EXPECT_EQ(locked.write(), 0);
 }
 
+// proves listio: lost-lock-not-repeated
 TEST_F(RepeatTest, ALostLockEndsTheTruncationThatItProtected) {
   LockedFile locked(service_.volume());
   restart_during(0, [&] { EXPECT_EQ(locked.truncate(), ENOLCK); });
@@ -170,6 +175,7 @@ TEST_F(RepeatTest, ALockThatIsLostWhileTheClientConnectsEndsTheWrite) {
   EXPECT_EQ(locked.unlock(), ENOLCK);
 }
 
+// proves listio: lost-lock-not-repeated
 TEST_F(RepeatTest, ALockOfAnOwnerCountsUntilItIsGivenUp) {
   Client client(service_.volume(), repeating(std::chrono::milliseconds(15000)));
   const File file = client.open("a", Creation::exclusive, 0644, {strip, 2, 0});
@@ -210,6 +216,7 @@ TEST_F(RepeatTest, ALostLockThatIsKeptApartCountsToo) {
 }
 
 /// Names are gone at once, data when their server is back.
+// proves listio: unlink-durable
 TEST_F(RepeatTest, DataOfRemovedFilesWaitForTheirServer) {
   Client client(service_.volume(), repeating(std::chrono::milliseconds(5000)));
   for (const char* path : {"a", "b"})
@@ -226,6 +233,7 @@ TEST_F(RepeatTest, DataOfRemovedFilesWaitForTheirServer) {
 }
 
 /// A server that was waited for once is not waited for by each call.
+// proves listio: patience-over
 TEST_F(RepeatTest, AfterItsPatienceCallsFailAtOnceUntilTheServerIsBack) {
   Client client(service_.volume(), repeating(std::chrono::milliseconds(5000)));
   const File file = client.open("a", Creation::exclusive);

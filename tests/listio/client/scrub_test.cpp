@@ -67,6 +67,7 @@ TEST_F(ScrubTest, FindsNothingInAVolumeThatIsWhole) {
   EXPECT_EQ(last_.bytes, last_.all_bytes);
 }
 
+// proves listio: damaged-eio, scrub
 TEST_F(ScrubTest, NamesTheFileAndItsBytes) {
   damage(data_file(1), scrubbed_strip + 5);  // strip 3 of the file
   damage(data_file(1), scrubbed_strip + 4096);
@@ -82,6 +83,7 @@ TEST_F(ScrubTest, NamesTheFileAndItsBytes) {
   EXPECT_TRUE(client_.check().problems.empty()) << "its length is right";
 }
 
+// proves listio: missing-data-file
 TEST_F(ScrubTest, AndCheckNameAFileThatIsMissingOrShort) {
   service_.stop(0);
   service_.stop(1);
@@ -101,6 +103,7 @@ TEST_F(ScrubTest, AndCheckNameAFileThatIsMissingOrShort) {
   EXPECT_TRUE(client.check().orphans.empty());
 }
 
+// proves listio: scrub-rate
 TEST_F(ScrubTest, KeepsToItsRate) {
   const auto begin = std::chrono::steady_clock::now();
   report({.bytes_per_s = strips * scrubbed_strip / 2});  // each server has half of the bytes

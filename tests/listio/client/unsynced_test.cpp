@@ -50,6 +50,7 @@ class UnsyncedTest : public ::testing::Test {
   std::vector<std::byte> bytes{131072, std::byte{7}};
 };
 
+// proves listio: eio-after-restart, sync-after-eio
 TEST_F(UnsyncedTest, ASyncNamesTheServerThatMayHaveLostData) {
   const File file = client.open("file", Creation::if_missing);
   client.sync(file);
@@ -61,6 +62,7 @@ TEST_F(UnsyncedTest, ASyncNamesTheServerThatMayHaveLostData) {
   EXPECT_EQ(problem_of_sync(file), "") << "what was written since is there";
 }
 
+// proves listio: eio-after-restart
 TEST_F(UnsyncedTest, ASyncNamesTheFirstServerThatMayHaveLostChanges) {
   const File file = client.open("file", Creation::if_missing);
   write(client, file);
@@ -84,6 +86,7 @@ TEST_F(UnsyncedTest, AWriteCountsAsSoonAsItIsFoundDone) {
   EXPECT_EQ(problem_of_sync(file), "") << "it counts once";
 }
 
+// proves listio: eio-after-restart
 TEST_F(UnsyncedTest, ATruncationMayBeLostAsWell) {
   const File file = client.open("file", Creation::if_missing);
   client.sync(file);
@@ -92,6 +95,7 @@ TEST_F(UnsyncedTest, ATruncationMayBeLostAsWell) {
   EXPECT_NE(problem_of_sync(file), "");
 }
 
+// proves listio: eio-after-restart
 TEST_F(UnsyncedTest, OtherFilesAndWhatWasSyncedAreNotDoubted) {
   const File file = client.open("file", Creation::if_missing), second = client.open("other", Creation::if_missing);
   write(client, file);
@@ -103,6 +107,7 @@ TEST_F(UnsyncedTest, OtherFilesAndWhatWasSyncedAreNotDoubted) {
   EXPECT_NE(problem_of_sync(second), "");
 }
 
+// proves listio: eio-after-restart
 TEST_F(UnsyncedTest, ASyncNamesTheServerThatMayHaveLostNames) {
   client.make_directory("directory");
   restart(0);
@@ -113,6 +118,7 @@ TEST_F(UnsyncedTest, ASyncNamesTheServerThatMayHaveLostNames) {
   EXPECT_NE(problem_of_sync(file), "") << "its name may be lost";
 }
 
+// proves listio: eio-names
 TEST_F(UnsyncedTest, ANameThatAnotherClientMadeMayBeLost) {
   other.open("file", Creation::if_missing);
   const File file = client.open("file");
@@ -122,6 +128,7 @@ TEST_F(UnsyncedTest, ANameThatAnotherClientMadeMayBeLost) {
   EXPECT_EQ(problem_of_sync(file), "") << "once";
 }
 
+// proves listio: eio-names
 TEST_F(UnsyncedTest, ANameThatWasSyncedOrFoundSinceIsNotDoubted) {
   other.open("file", Creation::if_missing);
   const File file = client.open("file");
@@ -135,6 +142,7 @@ TEST_F(UnsyncedTest, ANameThatWasSyncedOrFoundSinceIsNotDoubted) {
   EXPECT_EQ(problem_of_sync(file), "");
 }
 
+// proves listio: own-changes
 TEST_F(UnsyncedTest, EachClientHearsOfItsOwnChangesAlone) {
   const File file = client.open("file", Creation::if_missing);
   client.sync(file);
@@ -189,6 +197,7 @@ TEST_F(UnsyncedTest, ASyncOfAllConfirmsNamesToo) {
 }
 
 /// The name may be back: then a file without its data would be.
+// proves listio: unsynced-removal
 TEST_F(UnsyncedTest, DataStayIfTheRemovalOfTheirNameMayBeLost) {
   // The first removal is synced at once, others wait for a while.
   for (int i = 0; !client.removals_are_waiting(); ++i) {

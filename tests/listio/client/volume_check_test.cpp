@@ -78,6 +78,7 @@ class VolumeCheckTest : public testing::Test {
   Client client_{service_.volume()};
 };
 
+// proves listio: repair-entry
 TEST_F(VolumeCheckTest, RandomChangesOfBytesAreFoundNamedAndRepaired) {
   constexpr int changes = 500, files = 24;
   std::mt19937 random(11);
@@ -135,6 +136,7 @@ TEST_F(VolumeCheckTest, ACopyRepairsAnEntryAfterARename) {
   expect_clean(2);
 }
 
+// proves listio: repair-name
 TEST_F(VolumeCheckTest, LostNamesAreRestored) {
   client_.make_directory("a");
   make(client_, "a/one", "one");
@@ -152,6 +154,7 @@ TEST_F(VolumeCheckTest, LostNamesAreRestored) {
   EXPECT_TRUE(client.check().problems.empty());
 }
 
+// proves listio: repair-entry, repair-deletes-nothing
 TEST_F(VolumeCheckTest, WhatNothingExplainsIsPutAsideAndKeepsOrphans) {
   make(client_, "one", "one");
   make(client_, "two", "two");
@@ -180,6 +183,7 @@ TEST_F(VolumeCheckTest, WhatNothingExplainsIsPutAsideAndKeepsOrphans) {
   EXPECT_EQ(report.orphans.size(), 2);
 }
 
+// proves listio: repair-copy
 TEST_F(VolumeCheckTest, EntriesOfAnOlderReleaseAreReadAndGetChecksums) {
   make(client_, "one", "one");
   std::string text;
@@ -249,6 +253,7 @@ class Load {
   std::thread thread_;
 };
 
+// proves listio: check-in-use
 TEST(VolumeInUseTest, RemovingOrphansTakesNothingOfALoad) {
   ServerProcesses servers(2, "tcp");
   Client client(servers.volume());
@@ -282,6 +287,7 @@ TEST(VolumeInUseTest, RemovingOrphansTakesNothingOfALoad) {
   EXPECT_EQ(report.files, files);
 }
 
+// proves listio: check-moving-directories
 TEST(VolumeInUseTest, DirectoriesThatMoveAllTheTimeEndACheck) {
   const Service service(1);
   Client client(service.volume());

@@ -72,11 +72,13 @@ TEST(Match, PairsListsThatAreCutDifferently) {
   EXPECT_EQ(match(memory, file), (std::vector<Extent>{{0, 100, 4}, {4, 200, 1}, {50, 201, 5}}));
 }
 
+// proves listio: merged, merged-in-both, request-merges
 TEST(Match, JoinsWhatContinuesOnBothSides) {
   const std::vector<ByteRun> memory{{10, 1}, {11, 0}, {11, 3}}, file{{0, 2}, {2, 2}};
   EXPECT_EQ(match(memory, file), (std::vector<Extent>{{0, 10, 4}}));
 }
 
+// proves listio: match
 TEST(Match, PairsEveryByteInOrder) {
   for (std::uint64_t seed = 0; seed < cases; ++seed) {
     const RandomCase c(seed);
@@ -93,6 +95,7 @@ TEST(Match, RefusesListsThatDoNotAddUp) {
   EXPECT_THROW(match(ten, {}), InputError);
 }
 
+// proves listio: overflow-checked
 TEST(Match, RefusesRunsBeyondTheEndOfAllThings) {
   const std::vector<ByteRun> memory{{0, 2}}, file{{most_file_bytes - 1, 2}};
   EXPECT_THROW(match(memory, file), InputError);
@@ -101,6 +104,7 @@ TEST(Match, RefusesRunsBeyondTheEndOfAllThings) {
   EXPECT_THROW(match(std::vector<ByteRun>{{~std::uint64_t{0}, 2}}, std::vector<ByteRun>{{0, 2}}), InputError);
 }
 
+// proves listio: self-overlap, order-kept, last-piece-wins, increasing-offsets, not-sorted
 TEST(Distribute, CutsAtStripsAndKeepsOrder) {
   const Striping striping(2, 10);
   const auto lists = distribute(striping, std::vector<Extent>{{5, 0, 20}, {2, 50, 3}});
@@ -115,6 +119,7 @@ TEST(Distribute, ASingleServerHasThePiecesAsTheyAre) {
   EXPECT_EQ(std::vector(lists.of(0).begin(), lists.of(0).end()), pieces);
 }
 
+// proves listio: distribute
 TEST(Distribute, EveryByteIsOnceOnItsServerInOrder) {
   for (std::uint64_t seed = 0; seed < cases; ++seed) {
     const RandomCase c(seed);
@@ -132,6 +137,7 @@ TEST(Distribute, EveryByteIsOnceOnItsServerInOrder) {
   }
 }
 
+// proves listio: self-overlap, order-kept, last-piece-wins, increasing-offsets
 TEST(Distribute, IncreasingListsGiveIncreasingOnesOnEveryServer) {
   for (std::uint64_t seed = 0; seed < cases; ++seed) {
     RandomCase c(seed);
@@ -144,6 +150,7 @@ TEST(Distribute, IncreasingListsGiveIncreasingOnesOnEveryServer) {
   }
 }
 
+// proves listio: collect
 TEST(Collect, IsTheInverseOfDistribute) {
   for (std::uint64_t seed = 0; seed < cases; ++seed) {
     const RandomCase c(seed);

@@ -37,6 +37,7 @@ TEST(CheckedBytes, TakesAsManyAsAreAllowedAndNotOneMore) {
   EXPECT_THROW(checked_bytes(std::vector<ByteRun>{{61, 40}}, 100, "list"), InputError);
 }
 
+// proves listio: split
 TEST(Split, PutsAtMost128RunsInARequest) {
   std::vector<Extent> pieces;
   for (std::uint64_t i = 0; i < 300; ++i) pieces.push_back({i * 20, i * 30, 10});
@@ -49,6 +50,7 @@ TEST(Split, PutsAtMost128RunsInARequest) {
   EXPECT_EQ(requests[1].memory[0], (ByteRun{128 * 30, 10}));
 }
 
+// proves listio: merged, merged-in-both, request-merges
 TEST(Split, CountsRunsOfTheDataFileNotPiecesOfMemory) {
   std::vector<Extent> pieces;  // contiguous on the server, scattered in memory
   for (std::uint64_t i = 0; i < 1000; ++i) pieces.push_back({i * 8, i * 192, 8});
@@ -73,6 +75,7 @@ TEST(Split, RefusesLimitsOfNothing) {
   EXPECT_THROW(split({}, {.most_runs = 1, .most_bytes = 0}), InputError);
 }
 
+// proves listio: client-matches, servers-in-parallel, split
 TEST(Split, KeepsEveryByteTheOrderAndTheLimits) {
   for (std::uint64_t seed = 0; seed < 5000; ++seed) {
     Dice dice(seed);

@@ -18,6 +18,7 @@ std::vector<std::uint64_t> data_files(const Striping& striping, std::uint64_t fi
   return sizes;
 }
 
+// proves listio: strips, server-of-byte
 TEST(Striping, PutsStripsOnServersInTurn) {
   const Striping striping(3, 10, 1);
   EXPECT_EQ(striping.locate(0), (Location{1, 0}));
@@ -27,6 +28,7 @@ TEST(Striping, PutsStripsOnServersInTurn) {
   EXPECT_EQ(striping.locate(30), (Location{1, 10}));
 }
 
+// proves listio: strip-of-byte, file-offset, locate
 TEST(Striping, EveryByteHasItsOwnPlaceAndComesBackFromIt) {
   for (std::uint32_t servers = 1; servers <= 5; ++servers)
     for (std::uint64_t strip = 1; strip <= 4; ++strip)
@@ -41,6 +43,7 @@ TEST(Striping, EveryByteHasItsOwnPlaceAndComesBackFromIt) {
       }
 }
 
+// proves listio: holes-of-data-file, size-of-file, data-file-bytes
 TEST(Striping, DataFilesOfAFileGiveItsSizeBack) {
   for (std::uint32_t servers = 1; servers <= 5; ++servers)
     for (std::uint64_t strip = 1; strip <= 4; ++strip)
@@ -55,6 +58,7 @@ TEST(Striping, DataFilesOfAFileGiveItsSizeBack) {
       }
 }
 
+// proves listio: size, holes-of-data-file, size-of-file
 TEST(Striping, AFileEndsWithTheLastByteOfAnyDataFile) {
   const Striping striping(4, 10);
   EXPECT_EQ(striping.file_bytes(std::vector<std::uint64_t>{0, 0, 0, 0}), 0);
@@ -74,6 +78,7 @@ TEST(Striping, HoldsForLargeOffsetsOfAnyLayout) {
   }
 }
 
+// proves listio: overflow-checked
 TEST(Striping, RefusesDataFilesThatNoFileCanHave) {
   const Striping striping(4, 65536);
   EXPECT_THROW(striping.file_offset({0, most_file_bytes / 2}), InputError);

@@ -92,6 +92,7 @@ class LostChangesTest : public FileSystemTest {
   }
 };
 
+// proves listio: mount-lost-changes
 TEST_F(LostChangesTest, EachOpenHandleReportsLostDataOnce) {
   const std::uint64_t one = open_new("file"), two = open_again(one), other = open_new("other");
   EXPECT_EQ(sync(one), 0);
@@ -103,6 +104,7 @@ TEST_F(LostChangesTest, EachOpenHandleReportsLostDataOnce) {
   for (const std::uint64_t each : {one, two, later, other}) EXPECT_EQ(sync(each), 0);
 }
 
+// proves listio: mount-lost-changes
 TEST_F(LostChangesTest, EachOpenFileAndDirectoryReportsLostNamesOnce) {
   const std::uint64_t one = open_new("file"), two = open_new("other");
   std::uint64_t directory = system.name_losses();
@@ -117,6 +119,7 @@ TEST_F(LostChangesTest, EachOpenFileAndDirectoryReportsLostNamesOnce) {
   EXPECT_EQ(sync_names(directory), 0);
 }
 
+// proves listio: mount-lost-changes
 TEST_F(LostChangesTest, ADirectoryThatFindsLostNamesTellsFiles) {
   const std::uint64_t file = open_new("file");
   std::uint64_t directory = system.name_losses();

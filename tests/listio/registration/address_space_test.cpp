@@ -15,12 +15,14 @@ class AddressSpaceTest : public testing::TestWithParam<AddressSpace::Source> {
   AddressSpace memory_{GetParam()};
 };
 
+// proves listio: untouched-holes
 TEST_P(AddressSpaceTest, AMappedRangeIsAllThere) {
   const Pages pages(8);
   EXPECT_EQ(accessible(pages.pages(2, 4)), (std::vector<Range>{pages.pages(2, 4)}));
   EXPECT_TRUE(memory_.is_accessible(pages.pages(0, 8), Access::read_write));
 }
 
+// proves listio: page-query
 TEST_P(AddressSpaceTest, HolesAreLeftOut) {
   const Pages pages(8);
   pages.unmap(2);
@@ -50,6 +52,7 @@ TEST_P(AddressSpaceTest, MappingsSideBySideAreOneRange) {
   EXPECT_EQ(accessible(pages.pages(0, 4)), (std::vector<Range>{pages.pages(0, 4)}));
 }
 
+// proves listio: page-query
 TEST_P(AddressSpaceTest, QuestionsAreCounted) {
   const Pages pages(4);
   accessible(pages.pages(0, 4));

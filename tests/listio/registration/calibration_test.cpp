@@ -10,6 +10,7 @@
 namespace strider::listio {
 namespace {
 
+// proves listio: calibrate, calibrate-rounds, calibrate-intervals
 TEST(FitLine, FindsALineExactly) {
   const std::vector<double> x{1, 2, 4, 8}, y{8.19, 8.96, 10.5, 13.58};
   const Line line = fit_line(x, y);
@@ -34,6 +35,7 @@ std::vector<Line> noisy_fits(double deviation, int count) {
   return fits;
 }
 
+// proves listio: calibrate, calibrate-rounds, calibrate-intervals
 TEST(FitLine, ItsErrorsAre95PercentIntervals) {
   constexpr int fits = 2000;
   int slopes = 0, intercepts = 0;
@@ -53,6 +55,7 @@ TEST(FitLine, LowPointsDoNotPullItDown) {
   EXPECT_NEAR(slopes / 0.77, std::exp(0.005), 0.005);
 }
 
+// proves listio: model-defaults, ogr-holes, ogr-8-pages
 TEST(CostModel, AHoleIsWorthMergingWhileItCostsLessThanARegistration) {
   EXPECT_EQ(CostModel().most_hole_pages(), 8) << "8.52 µs at 1 µs a page";
   EXPECT_EQ((CostModel{1, 3, 1, 3}.most_hole_pages()), 3) << "as much is worth it";
@@ -60,6 +63,7 @@ TEST(CostModel, AHoleIsWorthMergingWhileItCostsLessThanARegistration) {
   EXPECT_EQ((CostModel{0, 1, 0, 0}.most_hole_pages()), std::numeric_limits<std::uint64_t>::max());
 }
 
+// proves listio: calibrate, calibrate-rounds, calibrate-intervals
 TEST(Calibration, ReplacesTheModelByWhatWasMeasured) {
   const auto domain = make_model_domain({.cost = {0.05, 1, 0.01, 0.5}});
   const Calibration found = domain->calibrate();

@@ -24,6 +24,7 @@ class DomainTest : public testing::TestWithParam<const char*> {
   std::uint64_t before_ = 0;
 };
 
+// proves listio: domain-counters
 TEST_P(DomainTest, RegistersAndDeregisters) {
   const Pages memory(8);
   const auto result = domain_->register_range(memory.pages(1, 4));
@@ -38,6 +39,7 @@ TEST_P(DomainTest, RegistersAndDeregisters) {
   EXPECT_GT(domain_->counters().register_us, 0);
 }
 
+// proves listio: uring, model
 TEST_P(DomainTest, FaultsOnAHoleAndLeavesNothingBehind) {
   const Pages memory(8);
   memory.unmap(5);
@@ -46,6 +48,7 @@ TEST_P(DomainTest, FaultsOnAHoleAndLeavesNothingBehind) {
   EXPECT_EQ(domain_->counters().faults, 1);
 }
 
+// proves listio: access-of-domain, no-access-is-hole
 TEST_P(DomainTest, FailsOnPagesWithoutAccess) {
   const Pages memory(8);
   memory.protect(5, PROT_NONE);
@@ -53,6 +56,7 @@ TEST_P(DomainTest, FailsOnPagesWithoutAccess) {
   EXPECT_EQ(pinned(), 0);
 }
 
+// proves listio: access-of-domain, no-access-is-hole
 TEST_P(DomainTest, TakesReadOnlyPagesOnlyIfItSaysSo) {
   const Pages memory(2);
   memory.protect(0, PROT_READ, 2);
@@ -60,6 +64,7 @@ TEST_P(DomainTest, TakesReadOnlyPagesOnlyIfItSaysSo) {
   EXPECT_EQ(outcome_of(memory.pages(0, 2)), read_is_enough ? Outcome::registered : Outcome::fault);
 }
 
+// proves listio: mlock
 TEST_P(DomainTest, RegionsThatOverlapHoldTheirPagesUntilTheLastOneGoes) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Dice dice(seed);
@@ -90,6 +95,7 @@ TEST_P(DomainTest, RegionsThatOverlapHoldTheirPagesUntilTheLastOneGoes) {
 
 INSTANTIATE_TEST_SUITE_P(Domains, DomainTest, testing::Values("uring", "mlock", "model"));
 
+// proves listio: mlock
 TEST(PinningDomains, RefuseBeyondTheLimitOfLockedMemory) {
   for (const std::string name : {"uring", "mlock"}) {
     if (!try_domain(name)) continue;
@@ -105,6 +111,7 @@ TEST(PinningDomains, RefuseBeyondTheLimitOfLockedMemory) {
   }
 }
 
+// proves listio: uring
 TEST(UringDomain, HasAsManyRegionsAsSlots) {
   if (!try_domain("uring")) GTEST_SKIP() << "no io_uring";
   const auto domain = make_uring_domain({.most_regions = 2});

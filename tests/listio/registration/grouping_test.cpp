@@ -19,6 +19,7 @@ TEST(CoveredPages, CountEachPageOnce) {
   EXPECT_EQ(covered_pages(std::vector<Range>{pages(0, 5), pages(1, 2), pages(4, 3), pages(9, 1)}), 8);
 }
 
+// proves listio: ogr
 TEST(Grouping, MergesOverHolesThatAreWorthIt) {
   const std::vector<Range> sorted{pages(0, 1), pages(3, 1), pages(7, 1)};
   EXPECT_EQ(group(sorted, 2, no_limit), (std::vector<Group>{{pages(0, 4), 0, 2}, {pages(7, 1), 2, 3}}));
@@ -36,6 +37,7 @@ TEST(Grouping, KeepsToTheLongestRegion) {
   EXPECT_EQ(group(sorted, 0, 4 * page_bytes()), (std::vector<Group>{{pages(0, 4), 0, 2}, {pages(4, 9), 2, 3}}));
 }
 
+// proves listio: ogr-on-fault, ogr-wrong-answer
 TEST(CutHoles, LeavesTheSpanOfThePiecesInEachPart) {
   const std::vector<Range> sorted{pages(1, 1), pages(3, 1), pages(6, 1)};
   const auto cut = cut_holes(sorted, {pages(1, 6), 0, 3}, std::vector<Range>{pages(0, 5), pages(6, 10)});

@@ -67,6 +67,7 @@ TEST(OfiDomain, KnowsWhatACardWantsToBeTold) {
   EXPECT_EQ(domain.is_needed(), fabric->provider().starts_with("verbs"));
 }
 
+// proves listio: ofi-domain
 TEST(OfiDomain, OfACardFaultsOnHolesAndGroupsAreCutAtThem) {
   OfiDomain domain(std::make_shared<ofi::Fabric>("", ""));
   if (!domain.is_needed())
@@ -84,6 +85,7 @@ TEST(OfiDomain, OfACardFaultsOnHolesAndGroupsAreCutAtThem) {
   for (const Range& piece : list.pieces) EXPECT_NE(registration.lease.find(piece), nullptr);
 }
 
+// proves listio: ofi-domain
 TEST(OfiDomain, OfSoftwareTakesHolesForGood) {
   OfiDomain domain(std::make_shared<ofi::Fabric>("", ""));
   if (domain.is_needed()) GTEST_SKIP() << "machine: " << domain.fabric().provider() << " is a network card";
@@ -94,6 +96,7 @@ TEST(OfiDomain, OfSoftwareTakesHolesForGood) {
   EXPECT_EQ(registration.lease.regions().size(), 1) << "registering is so cheap that all holes are";
 }
 
+// proves listio: providers
 TEST(OfiFabric, SaysWhatItDoesNotHave) {
   try {
     ofi::Fabric fabric("nonsense", "127.0.0.1");
@@ -104,6 +107,7 @@ TEST(OfiFabric, SaysWhatItDoesNotHave) {
   }
 }
 
+// proves listio: ofi-cache, ofi-cache-off
 TEST(OfiFabric, KeepsNoRegionsByItselfUnlessItIsAskedTo) {
   const auto domain = make_domain("ofi");
   const char* monitor = std::getenv("FI_MR_CACHE_MONITOR");
@@ -111,12 +115,14 @@ TEST(OfiFabric, KeepsNoRegionsByItselfUnlessItIsAskedTo) {
   EXPECT_STREQ(monitor, "disabled");
 }
 
+// proves listio: shm-not-selected
 TEST(OfiFabric, NeverChoosesSocketsByItself) {
   const auto all = ofi::preferred_providers();
   EXPECT_EQ(std::find(all.begin(), all.end(), "sockets"), all.end());
   EXPECT_EQ(std::find(all.begin(), all.end(), "shm"), all.end());
 }
 
+// proves listio: shm-signals
 TEST(OfiFabric, LeavesSignalsAsTheyAre) {
   struct sigaction before{}, after{};
   ::sigaction(SIGTERM, nullptr, &before);
@@ -126,6 +132,7 @@ TEST(OfiFabric, LeavesSignalsAsTheyAre) {
   EXPECT_EQ(before.sa_handler, after.sa_handler);
 }
 
+// proves listio: shm-files
 TEST(OfiFabric, SweepsWhatDeadProcessesOfThisUserHaveLeft) {
   const pid_t dead = ::fork();
   if (dead == 0) ::_exit(0);

@@ -23,6 +23,7 @@ class PinDownCacheTest : public testing::Test {
   Pages memory_{64};
 };
 
+// proves listio: cache-hit
 TEST_F(PinDownCacheTest, WhatIsInsideAKnownRegionIsNotRegisteredAgain) {
   PinDownCache cache(*domain_, plenty, nullptr);
   use_once(cache, memory_.pages(0, 8));
@@ -33,6 +34,7 @@ TEST_F(PinDownCacheTest, WhatIsInsideAKnownRegionIsNotRegisteredAgain) {
   EXPECT_EQ(domain_->counters().registrations, 2);
 }
 
+// proves listio: cache-bytes
 TEST_F(PinDownCacheTest, TheLeastRecentlyUsedGoesFirst) {
   PinDownCache cache(*domain_, 8 * page_bytes(), nullptr);
   use_once(cache, memory_.pages(0, 4));
@@ -44,6 +46,7 @@ TEST_F(PinDownCacheTest, TheLeastRecentlyUsedGoesFirst) {
   EXPECT_TRUE(cache.find(memory_.pages(0, 4)));
 }
 
+// proves listio: cache-bytes
 TEST_F(PinDownCacheTest, WhatIsInUseStaysHoweverLittleRoomThereIs) {
   PinDownCache cache(*domain_, 1, nullptr);
   const Region first = use(cache, memory_.pages(0, 4)), second = use(cache, memory_.pages(8, 4));
@@ -53,6 +56,7 @@ TEST_F(PinDownCacheTest, WhatIsInUseStaysHoweverLittleRoomThereIs) {
   EXPECT_EQ(live(), 0);
 }
 
+// proves listio: cache-hit
 TEST_F(PinDownCacheTest, ALargerRegionReplacesTheOnesInIt) {
   PinDownCache cache(*domain_, plenty, nullptr);
   const Region small = use(cache, memory_.pages(2, 2));
@@ -63,6 +67,7 @@ TEST_F(PinDownCacheTest, ALargerRegionReplacesTheOnesInIt) {
   EXPECT_EQ(live(), 1);
 }
 
+// proves listio: invalidate, watch
 TEST_F(PinDownCacheTest, InvalidatedMemoryIsRegisteredAnew) {
   PinDownCache cache(*domain_, plenty, nullptr);
   use_once(cache, memory_.pages(0, 8));
@@ -85,6 +90,7 @@ TEST_F(PinDownCacheTest, InvalidatedMemoryThatIsInUseIsDeregisteredInTheEnd) {
   EXPECT_TRUE(cache.find(memory_.pages(0, 4))) << "the fresh one is still there";
 }
 
+// proves listio: cache-counters
 TEST_F(PinDownCacheTest, BehavesLikeASimpleListOfRegions) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     Dice dice(seed);
@@ -144,6 +150,7 @@ TEST_F(WatchedCacheTest, MemoryThatStaysIsKnown) {
   EXPECT_TRUE(knows(memory_.pages(20, 8)));
 }
 
+// proves listio: invalidate, watch
 TEST_F(WatchedCacheTest, NoticesThatMemoryWasUnmappedAndMappedAgain) {
   memory_.unmap(3, 2);
   memory_.map_again(3, 2);
@@ -151,6 +158,7 @@ TEST_F(WatchedCacheTest, NoticesThatMemoryWasUnmappedAndMappedAgain) {
   EXPECT_TRUE(knows(memory_.pages(20, 8)));
 }
 
+// proves listio: watch-lock
 TEST_F(WatchedCacheTest, NoticesEveryTimeOfMany) {
   for (int round = 0; round < 300; ++round) {
     memory_.unmap(0, 8);
@@ -161,6 +169,7 @@ TEST_F(WatchedCacheTest, NoticesEveryTimeOfMany) {
   }
 }
 
+// proves listio: invalidate, watch
 TEST_F(WatchedCacheTest, NoticesMemoryThatIsGivenBackOrMoved) {
   ::madvise(memory_.at(2), page_bytes(), MADV_DONTNEED);
   *memory_.at(2) = 3;  // does not wait for anybody to serve the fault

@@ -38,6 +38,7 @@ class RegistrarTest : public testing::TestWithParam<const char*> {
   std::unique_ptr<Domain> domain_;
 };
 
+// proves listio: ogr-first-try
 TEST_P(RegistrarTest, GroupsOneRegistrationWhereNoHoleIsMissing) {
   const Rows rows(Holes::none);
   Registrar registrar(*domain_, {.strategy = Strategy::ogr});
@@ -48,6 +49,7 @@ TEST_P(RegistrarTest, GroupsOneRegistrationWhereNoHoleIsMissing) {
   EXPECT_EQ(registrar.counters().queries, 0) << "optimistic: nobody asks before something fails";
 }
 
+// proves listio: ogr-on-fault, ogr-wrong-answer, registrar-counters
 TEST_P(RegistrarTest, GroupsElevenRegistrationsAroundTenHoles) {
   for (const Holes holes : {Holes::unmapped, Holes::inaccessible})
     for (const auto source : {AddressSpace::Source::best, AddressSpace::Source::text}) {
@@ -63,6 +65,7 @@ TEST_P(RegistrarTest, GroupsElevenRegistrationsAroundTenHoles) {
     }
 }
 
+// proves listio: individual
 TEST_P(RegistrarTest, IndividuallyEveryPieceIsRegistered) {
   const Rows rows(Holes::unmapped);
   Registrar registrar(*domain_, {.strategy = Strategy::individual});
@@ -72,6 +75,7 @@ TEST_P(RegistrarTest, IndividuallyEveryPieceIsRegistered) {
   EXPECT_EQ(registrar.counters().hole_pages, 0);
 }
 
+// proves listio: single, single-fails
 TEST_P(RegistrarTest, ASingleRegistrationFailsOverAHoleAndSaysWhatToDo) {
   const Rows whole(Holes::none), holed(Holes::unmapped);
   Registrar registrar(*domain_, {.strategy = Strategy::single});
@@ -84,6 +88,7 @@ TEST_P(RegistrarTest, ASingleRegistrationFailsOverAHoleAndSaysWhatToDo) {
   EXPECT_EQ(live(), 0);
 }
 
+// proves listio: no-registration
 TEST_P(RegistrarTest, NoneRegistersNothing) {
   const Rows rows(Holes::unmapped);
   Registrar registrar(*domain_, {.strategy = Strategy::none});
@@ -246,11 +251,13 @@ int lists_with_little_memory(Domain& domain) {
   return 0;
 }
 
+// proves listio: pins-exhausted, pack-at-last
 TEST(RegistrarWithLittleMemory, OfAModelShrinksFlushesAndInTheEndPacks) {
   const auto domain = make_model_domain({.cost = quick_cost, .most_pages = 64});
   EXPECT_EQ(lists_with_little_memory(*domain), 0);
 }
 
+// proves listio: pack-without-memory, pins-exhausted, pack-at-last
 TEST(RegistrarWithLittleMemory, OfTheKernelShrinksFlushesAndInTheEndPacks) {
   for (const std::string name : {"uring", "mlock"}) {
     if (!try_domain(name)) continue;

@@ -23,6 +23,7 @@ std::string grant(BufferGrants& grants, Peer peer, std::uint32_t buffers = 1) {
   return text_of(grants.grant());
 }
 
+// proves listio: half-in-windows, other-half, 64-clients-keep
 TEST(BufferGrantsTest, HalfOfTheMemoryIsGrantedForWholeConnections) {
   BufferGrants grants(8, 2);
   EXPECT_EQ(grant(grants, 1), "1:0*");
@@ -35,6 +36,7 @@ TEST(BufferGrantsTest, HalfOfTheMemoryIsGrantedForWholeConnections) {
   EXPECT_EQ(grant(grants, 4), "4:0*");
 }
 
+// proves listio: turns-for-buffers
 TEST(BufferGrantsTest, ClientsThatWaitGetOneBufferEachInTurn) {
   BufferGrants grants(2, 2);
   EXPECT_EQ(grant(grants, 1, 2), "1:0 1:1");
@@ -50,6 +52,7 @@ TEST(BufferGrantsTest, ClientsThatWaitGetOneBufferEachInTurn) {
   EXPECT_EQ(grants.granted(), 2);
 }
 
+// proves listio: client-buffers
 TEST(BufferGrantsTest, NoClientHasMoreThanItsOwn) {
   BufferGrants grants(3, 2);
   EXPECT_EQ(grant(grants, 1, 100), "1:0 1:1");

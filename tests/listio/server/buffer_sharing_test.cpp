@@ -48,6 +48,7 @@ bool transfer(const Volume& volume, int number) {
   return true;
 }
 
+// proves listio: server-memory, other-half
 TEST_P(BufferSharingTest, ManyClientsShareTheMemoryOfOne) {
   const Service service(1, of_one_client(GetParam()));
   std::vector<std::thread> clients;
@@ -84,6 +85,7 @@ std::string error_of_writing(const Volume& volume, milliseconds patience) {
   return "(written)";
 }
 
+// proves listio: deadline-names-option
 TEST_P(BufferSharingTest, WhoWaitsInVainLearnsWhatToRaise) {
   ServerOptions options = of_one_client(GetParam());
   options.most_buffer_idle = std::chrono::hours(1);
@@ -96,6 +98,7 @@ TEST_P(BufferSharingTest, WhoWaitsInVainLearnsWhatToRaise) {
   EXPECT_EQ(error_of_writing(service.volume(), seconds(60)), "(written)");
 }
 
+// proves listio: kept-buffer-ends
 TEST_P(BufferSharingTest, AnIdleHolderIsEndedForThoseWhoWait) {
   ServerOptions options = of_one_client(GetParam());
   options.most_buffer_idle = milliseconds(100);

@@ -201,6 +201,7 @@ class Model : public CheckedStoreTest {
   Files model_;
 };
 
+// proves listio: checksums-again
 TEST_F(Model, RandomListsTruncatesAndRestartsAreThoseOfAPlainVector) {
   for (int i = 0; i < 3000; ++i) {
     step();
@@ -210,6 +211,7 @@ TEST_F(Model, RandomListsTruncatesAndRestartsAreThoseOfAPlainVector) {
 }
 
 /// Of three files with a page each, one has its checksums in memory, or none has.
+// proves listio: checksum-memory
 TEST_F(Model, RandomListsAreThoseOfAPlainVectorWhereMemoryForChecksumsIsShort) {
   for (int i = 0; i < 3000; ++i) {
     if (i % 100 == 0) {
@@ -243,6 +245,7 @@ class Damage : public CheckedStoreTest {
   Bytes data_;
 };
 
+// proves listio: checksums, nothing-damaged-served, flipped-bits
 TEST_F(Damage, OfAnySingleByteIsFoundAndNamed) {
   constexpr std::uint64_t bytes = 10 * block + 100;
   fill(bytes);
@@ -272,6 +275,7 @@ TEST_F(Damage, OfAnySingleByteIsFoundAndNamed) {
   EXPECT_EQ(found(), "");
 }
 
+// proves listio: data-and-sums, checksums, flipped-bits, missing-data-file
 TEST_F(Damage, OfWholeFilesIsFoundAndNamed) {
   fill(100'000);
   const FileId other = file_ + 256;
@@ -323,6 +327,7 @@ TEST_F(Damage, IsFoundWhileTheServerRuns) {
   expect_in("is missing", damage([&] { store_->stat(file_, stat); }));
 }
 
+// proves listio: partial-overwrite, whole-overwrite
 TEST_F(Damage, IsNeverBlessedByAPartialWrite) {
   fill(4 * block);
   flip(path_of("data", file_), block + 5, 3);
@@ -333,6 +338,7 @@ TEST_F(Damage, IsNeverBlessedByAPartialWrite) {
   EXPECT_EQ(read(file_, block, block), Bytes(block, std::byte{9}));
 }
 
+// proves listio: lost-checksums, first-sync-all
 TEST_F(Damage, ChecksumsOfWhatWasNeverSyncedMayBeLostInACrash) {
   for (const auto& lose : {std::function<void(const fs::path&)>([](const auto& sums) { fs::remove(sums); }),
                            std::function<void(const fs::path&)>([](const auto& sums) { fs::resize_file(sums, 0); })}) {
@@ -349,6 +355,7 @@ TEST_F(Damage, ChecksumsOfWhatWasNeverSyncedMayBeLostInACrash) {
   }
 }
 
+// proves listio: damage-while-open, checksums-again
 TEST_F(Damage, OfWhatWasSyncedIsFoundAfterACrash) {
   fill(100'000);
   ASSERT_EQ(store_->sync(file_), 0);
@@ -369,6 +376,7 @@ TEST_F(Damage, OfWhatWasSyncedIsFoundAfterACrash) {
   expect_in("has 99999 bytes instead of 100000", found());
 }
 
+// proves listio: flipped-bits
 TEST_F(Damage, IsReportedByVerifying) {
   fill(2000 * block);
   for (const std::uint64_t at : {5, 6, 1200}) flip(path_of("data", file_), at * block, 0);
@@ -476,6 +484,7 @@ TEST_F(CheckedStoreTest, FullStorageLeavesNoDamage) {
   EXPECT_EQ(::umount(small.c_str()), 0);
 }
 
+// proves listio: orderly-stop-flushes
 TEST_F(CheckedStoreTest, ManyFilesAreCleanAfterAnOrderlyEnd) {
   for (FileId file = 1; file <= 100; ++file) ASSERT_EQ(write(file, 0, Bytes(10, std::byte{1})), 0);
   start();

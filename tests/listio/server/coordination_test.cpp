@@ -95,6 +95,7 @@ TEST_F(CoordinationTest, AnUnlockServesThoseThatWait) {
   EXPECT_EQ(heard[2].error, 0U);
 }
 
+// proves listio: locks-end
 TEST_F(CoordinationTest, ExclusiveLocksOutliveTheirSessionByTheGrace) {
   const auto begin = std::chrono::steady_clock::now();
   Coordination server({.server = 0, .most_wait = milliseconds(60000), .grace = milliseconds(30)});

@@ -56,6 +56,7 @@ class Writer {
 
 class FailureTest : public testing::TestWithParam<std::string_view> {};
 
+// proves listio: restart-at-addresses
 TEST_P(FailureTest, AServerKilledInMidWriteIsNamedAndLosesNothingThatWasSynced) {
   ServerProcesses servers(3, std::string(GetParam()));
   Client client(servers.volume(), patient(seconds(20)));
@@ -95,6 +96,7 @@ TEST_P(FailureTest, AServerKilledInMidWriteIsNamedAndLosesNothingThatWasSynced) 
   EXPECT_TRUE(report.orphans.empty());
 }
 
+// proves listio: call-completes, connects-again
 TEST_P(FailureTest, AServerThatDoesNotAnswerIsNamedAtTheDeadline) {
   ServerProcesses servers(2, std::string(GetParam()));
   Client client(servers.volume(), patient(seconds(2)));
@@ -135,6 +137,7 @@ TEST(ServerTest, EndsWithItsInputAndNotWithWhatIsSaidThere) {
   ::close(input[0]);
 }
 
+// proves listio: open-files
 TEST(ServerTest, TakesAsManyDescriptorsAsItMay) {
   const ServerProcesses servers(1, "tcp", rlimit{64, 128});
   rlimit found{};
@@ -142,6 +145,7 @@ TEST(ServerTest, TakesAsManyDescriptorsAsItMay) {
   EXPECT_EQ(found.rlim_cur, 128U);
 }
 
+// proves listio: open-files
 TEST(ServerTest, ServesMoreFilesThanItMayHaveDescriptors) {
   constexpr int files = 200;
   const ServerProcesses servers(1, "tcp", rlimit{48, 48});
@@ -160,6 +164,7 @@ TEST(ServerTest, ServesMoreFilesThanItMayHaveDescriptors) {
   }
 }
 
+// proves listio: resources-free, addresses-reused, idle-client-free, locks-of-lost-host
 TEST_P(FailureTest, WhatAKilledClientHeldIsFreed) {
   ServerProcesses servers(1, std::string(GetParam()));
   Client client(servers.volume());
@@ -174,6 +179,7 @@ TEST_P(FailureTest, WhatAKilledClientHeldIsFreed) {
   EXPECT_EQ(client.status(0).buffer_bytes, 0U);
 }
 
+// proves listio: never-waits
 TEST_P(FailureTest, AStoppedClientDelaysNoOther) {
   ServerProcesses servers(1, std::string(GetParam()));
   Client client(servers.volume());
@@ -292,6 +298,7 @@ TEST(RefusalTest, NothingIsServedBeforeTheSecretIsProven) {
   wrong.expect_closed();
 }
 
+// proves listio: buffer-in-cache, 64-requests
 TEST(RefusalTest, AListThatIsTooLongOrTooLarge) {
   const Service service(1);
   Stranger lengthy(service.volume()), large(service.volume());
@@ -317,6 +324,7 @@ TEST(RefusalTest, ARequestThatIsRepeated) {
   stranger.expect_closed();
 }
 
+// proves listio: reconnect-and-names
 TEST(ReconnectionTest, EndsEarlierConnectionsOfTheClient) {
   const Service service(1);
   Stranger earlier(service.volume()), other(service.volume()), later(service.volume());
@@ -328,6 +336,7 @@ TEST(ReconnectionTest, EndsEarlierConnectionsOfTheClient) {
     EXPECT_TRUE(std::holds_alternative<Reply>(each->ask(write_message(NumberedRequest{1, StatusRequest{}}))));
 }
 
+// proves listio: buffers-on-transfer
 TEST(RefusalTest, BuffersThatWereNotGranted) {
   const Service service(1);
   Stranger early(service.volume()), wrong(service.volume());
@@ -339,6 +348,7 @@ TEST(RefusalTest, BuffersThatWereNotGranted) {
             std::string::npos);
 }
 
+// proves listio: buffer-in-cache, 64-requests, registered-at-connect
 TEST(RefusalTest, MoreClientsWithRegisteredBuffersThanThereIsMemoryFor) {
   ServerOptions options;
   options.registration = "model";
@@ -367,6 +377,7 @@ std::string error_of_connecting(const Volume& volume) {
   return "(connected)";
 }
 
+// proves listio: client-limit
 TEST(RefusalTest, MoreClientsThanTheOptionAllows) {
   ServerOptions options;
   options.most_clients = 1;
@@ -377,6 +388,7 @@ TEST(RefusalTest, MoreClientsThanTheOptionAllows) {
             std::string::npos);
 }
 
+// proves listio: client-limit
 TEST(RefusalTest, MoreClientsThanThereAreDescriptorsFor) {
   const ServerProcesses servers(1, "tcp", rlimit{48, 48});
   Client one(servers.volume());
@@ -385,6 +397,7 @@ TEST(RefusalTest, MoreClientsThanThereAreDescriptorsFor) {
             std::string::npos);
 }
 
+// proves listio: plain-files, data-and-sums
 TEST(RefusalTest, AFolderThatIsInUseOrOfAnotherVolume) {
   const Service service(1);
   ServerOptions options;

@@ -46,6 +46,7 @@ TEST_F(FolderTest, IsGoodForTheSameServerOfAVolumeOfAsMany) {
   expect_in("belongs to server 1 of 2, not to server 1 of 3", refusal(1, 3));
 }
 
+// proves listio: foreign-folder-refused
 TEST_F(FolderTest, OfAnotherServerIsRefused) {
   EXPECT_EQ(refusal(1, 2), "");
   use(1);
@@ -53,6 +54,7 @@ TEST_F(FolderTest, OfAnotherServerIsRefused) {
   expect_in("belongs to server 1 of 2, not to server 0 of 2", refusal(0, 2));
 }
 
+// proves listio: foreign-folder-refused
 TEST_F(FolderTest, OfAnotherVolumeIsRefused) {
   const VolumeState first{make_volume_id(), 1}, second{make_volume_id(), 1};
   EXPECT_EQ(refusal({first}), "");
@@ -69,6 +71,7 @@ TEST_F(FolderTest, OfAFirstStartThatFailedIsTakenByTheNext) {
   EXPECT_NE(refusal({{make_volume_id(), 1}}, Folder::existing), "");
 }
 
+// proves listio: foreign-folder-refused
 TEST_F(FolderTest, OfAnotherStartThanTheLastIsRefused) {
   const VolumeId id = make_volume_id();
   const auto start = [&](std::uint64_t epoch) { return refusal(Label{{id, epoch}}, Folder::existing); };
@@ -84,6 +87,7 @@ TEST_F(FolderTest, OfAnotherStartThanTheLastIsRefused) {
   expect_in("is in the state of start 1 of the volume, whose last start was 3", start(4));
 }
 
+// proves listio: old-copy-not-found
 TEST_F(FolderTest, ThatIsACopyOfTheSameStartIsTaken) {
   const VolumeId id = make_volume_id();
   EXPECT_EQ(refusal(Label{{id, 1}}), "");
@@ -106,6 +110,7 @@ TEST_F(FolderTest, OfAnOlderReleaseGetsTheLabelOfToday) {
   expect_in(to_hex(id), label());
 }
 
+// proves listio: checksums-for-good
 TEST_F(FolderTest, WithOtherChecksumsIsRefused) {
   const VolumeId id = make_volume_id();
   const Label with{{id, 1}, 0, 1, Checksums::crc32c}, without{{id, 1}, 0, 1, Checksums::off};
@@ -131,6 +136,7 @@ TEST_F(FolderTest, ThatWasReplacedIsRefused) {
   expect_in("this one 12 times", refusal(replaced(0), Folder::existing));
 }
 
+// proves listio: label, foreign-folder-refused
 TEST_F(FolderTest, WithADamagedLabelIsRefused) {
   const Label wanted{{make_volume_id(), 7}, 0, 4, Checksums::crc32c};
   EXPECT_EQ(refusal(wanted), "");
@@ -170,6 +176,7 @@ TEST_F(FolderTest, WithAnyCorruptByteOfItsLabelIsRefused) {
   EXPECT_EQ(refusal(wanted), "");
 }
 
+// proves listio: label
 TEST_F(FolderTest, HasOneServerAtATime) {
   {
     const ServerFolder used(place_.path(), Label{}, Folder::any);

@@ -60,6 +60,7 @@ TEST_F(LockTableTest, OtherFilesDoNotMatter) {
             Answer::granted);
 }
 
+// proves listio: list-lock-whole
 TEST_F(LockTableTest, AListIsLockedAllAtOnce) {
   ask(1, exclusive, {{0, 10}});
   EXPECT_EQ(ask(2, exclusive, {{100, 10}, {5, 1}}), Answer::waits);
@@ -69,6 +70,7 @@ TEST_F(LockTableTest, AListIsLockedAllAtOnce) {
   EXPECT_EQ(ask(3, shared, {{5, 1}}), Answer::waits);
 }
 
+// proves listio: lock-order, shared-no-starving
 TEST_F(LockTableTest, ThoseWhoWaitAreServedInTurn) {
   ask(1, shared, {{0, 10}});
   EXPECT_EQ(ask(2, exclusive, {{0, 10}, {20, 10}}), Answer::waits);
@@ -138,6 +140,7 @@ TEST_F(LockTableTest, WhoHoldsALockNeedNotWaitForThoseThatWaitForIt) {
   EXPECT_EQ(ask(1, exclusive, {{10, 10}}), Answer::granted) << "else both would wait for each other";
 }
 
+// proves listio: locks-end
 TEST_F(LockTableTest, TheEndOfASessionFreesItsLocksExclusiveOnesALittleLater) {
   ask(1, exclusive, {{0, 10}});
   ask(1, shared, {{20, 10}});
@@ -193,6 +196,7 @@ TEST_F(LockTableTest, TheEndOfASessionEndsItsWaits) {
   EXPECT_EQ(table.waiting(), 0U);
 }
 
+// proves listio: lock-limits
 TEST_F(LockTableTest, IsBoundedForEachSessionAndForAll) {
   const std::vector<ByteRun> eight{{0, 1}, {2, 1}, {4, 1}, {6, 1}, {8, 1}, {10, 1}, {12, 1}, {14, 1}};
   EXPECT_EQ(ask(1, shared, eight), Answer::granted);

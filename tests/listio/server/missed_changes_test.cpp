@@ -37,6 +37,7 @@ class MissedChangesTest : public ::testing::Test {
   const std::vector<ByteRun> everything_{{0, most_file_bytes}};
 };
 
+// proves listio: second-and-missed
 TEST_F(MissedChangesTest, MarksAreKeptUntilAllWasTaken) {
   change(5, {0, 1});
   change(5, {0, 1});

@@ -40,6 +40,7 @@ TEST(NameEntryTest, ComesBackAsItWasWritten) {
   }
 }
 
+// proves listio: old-entries
 TEST(NameEntryTest, OfAnOlderReleaseIsRead) {
   const auto parsed = parse_entry("strider-listio-file 1 0123456789abcdef servers 4 first 3 strip 65536\n", 4);
   ASSERT_TRUE(std::holds_alternative<NameEntry>(parsed));
@@ -48,6 +49,7 @@ TEST(NameEntryTest, OfAnOlderReleaseIsRead) {
   EXPECT_FALSE(std::get<NameEntry>(parsed).has_checksum);
 }
 
+// proves listio: names-folder
 TEST(NameEntryTest, EveryChangeOfAByteIsFound) {
   const std::string whole = write_entry(named_file, entry_layout);
   for (std::size_t place = 0; place < whole.size(); ++place) {
@@ -84,6 +86,7 @@ TEST(NameEntryTest, SurvivesAnyBytes) {
   }
 }
 
+// proves listio: old-entries
 TEST(NameEntryTest, FieldsAreBounded) {
   EXPECT_EQ(fault(sealed("0123456789abcdef servers 4 first 3 strip 65536")), "");
   EXPECT_EQ(fault(sealed("0000000000000000 servers 4 first 3 strip 65536")), "its file number is 0");

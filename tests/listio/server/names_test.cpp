@@ -69,6 +69,7 @@ class NamesTest : public testing::Test {
   Names names_{folder_.get(), servers};
 };
 
+// proves listio: entries-folder
 TEST_F(NamesTest, AFileHasACopyOfItsEntryAsLongAsAName) {
   Orphan orphan;
   ASSERT_EQ(names_.make_directory("a", 0700), 0);
@@ -95,6 +96,7 @@ TEST_F(NamesTest, AFileHasACopyOfItsEntryAsLongAsAName) {
   EXPECT_TRUE(page.files.empty());
 }
 
+// proves listio: check-moving-directories
 TEST_F(NamesTest, ADirectoryThatIsRenamedIsCounted) {
   Orphan orphan;
   NamesState before, after;
@@ -113,6 +115,7 @@ TEST_F(NamesTest, ADirectoryThatIsRenamedIsCounted) {
   EXPECT_EQ(check("b/two").copy, CopyState::whole);
 }
 
+// proves listio: mount-moved-elsewhere
 TEST_F(NamesTest, AFileOrDirectoryIsFoundByItsNumberWhereverItIs) {
   Orphan orphan;
   const auto number_of = [&](const std::string& path) {
@@ -144,6 +147,7 @@ TEST_F(NamesTest, AFileOrDirectoryIsFoundByItsNumberWhereverItIs) {
   EXPECT_NE(number_of("c/b"), inner) << "of another directory, which may have the inode of the removed one";
 }
 
+// proves listio: damaged-name-kept
 TEST_F(NamesTest, ADamagedEntryIsNeitherRemovedNorReplaced) {
   Orphan orphan;
   Entry entry;
@@ -212,6 +216,7 @@ TEST_F(NamesTest, AnEntryIsRewrittenFromItsCopy) {
   EXPECT_EQ(check("one").copy, CopyState::whole);
 }
 
+// proves listio: repair-copy
 TEST_F(NamesTest, ACopyIsRewrittenFromItsEntry) {
   const FileId id = create("one");
   damage(copy(id));
@@ -235,6 +240,7 @@ TEST_F(NamesTest, AnEntryOfAnOlderReleaseGetsAChecksumAndACopy) {
   EXPECT_TRUE(check(FileId{7}).is_named);
 }
 
+// proves listio: repair-damaged-copy
 TEST_F(NamesTest, WhatNothingExplainsIsPutAside) {
   const FileId id = create("one");
   EXPECT_EQ(repair(NameRepair::set_aside_entry, 0, "one"), EEXIST) << "it is whole";
@@ -254,6 +260,7 @@ TEST_F(NamesTest, WhatNothingExplainsIsPutAside) {
   EXPECT_EQ(set_aside(), 2);
 }
 
+// proves listio: repair-name
 TEST_F(NamesTest, ALostNameIsRestoredWhereItWasOrUnderItsNumber) {
   ASSERT_EQ(names_.make_directory("a", 0700), 0);
   const FileId first = create("a/one"), second = create("two");

@@ -14,6 +14,7 @@
 namespace strider::listio {
 namespace {
 
+// proves listio: sorted-runs, overlapping-runs
 TEST(FileCallsTest, SortsRunsAndJoinsNeighbours) {
   std::vector<std::byte> buffer(60);
   const ByteRun runs[] = {{100, 10}, {0, 20}, {110, 5}, {20, 25}};
@@ -38,6 +39,7 @@ TEST(FileCallsTest, JoinsNeighboursOfTheBufferToo) {
   EXPECT_EQ(plan.calls()[0].pieces[0].iov_len, 30);
 }
 
+// proves listio: sorted-runs, overlapping-runs
 TEST(FileCallsTest, LeavesRunsThatOverlapInTheirOrder) {
   std::vector<std::byte> buffer(30);
   const ByteRun runs[] = {{15, 10}, {5, 11}, {40, 5}};
@@ -61,6 +63,7 @@ void add(WorkerPool& work, std::uint64_t client, std::optional<FileId> file, Wor
   work.add(client, {file, true}, std::move(job), Deadline::max(), {});
 }
 
+// proves listio: four-threads, sorted-runs, overlapping-runs
 TEST(WorkerPoolTest, DoesWhatAClientWantsInOrderAndLetsClientsTakeTurns) {
   std::vector<int> done;
   std::promise<void> go, over;
@@ -125,6 +128,7 @@ void relieve_until(WorkerPool& work, const Condition& holds) {
   }
 }
 
+// proves listio: 50-ms
 TEST(WorkerPoolTest, JobsThatTakeLongLeaveThreadsToOtherFiles) {
   StuckJobs stuck;
   std::atomic<int> done = 0;
@@ -138,6 +142,7 @@ TEST(WorkerPoolTest, JobsThatTakeLongLeaveThreadsToOtherFiles) {
   relieve_until(work, [&] { return stuck.begun == 9; });
 }
 
+// proves listio: 50-ms
 TEST(WorkerPoolTest, HasNoMoreThreadsThanItMayHave) {
   StuckJobs stuck;
   WorkerPool work(1);
@@ -150,6 +155,7 @@ TEST(WorkerPoolTest, HasNoMoreThreadsThanItMayHave) {
   stuck.let_go();
 }
 
+// proves listio: four-threads
 TEST(WorkerPoolTest, WhatTheCallerDoesItselfIsInOrderToo) {
   std::vector<int> done;
   std::promise<void> over;
@@ -172,6 +178,7 @@ TEST(WorkerPoolTest, WhatTheCallerDoesItselfIsInOrderToo) {
   work.end(2);
 }
 
+// proves listio: not-after-later
 TEST(WorkerPoolTest, WhatAClientThatIsGoneChangesIsNotOvertaken) {
   StuckJobs stuck;
   std::atomic<int> done = 0, late = 0, elsewhere = 0;
@@ -198,6 +205,7 @@ TEST(WorkerPoolTest, WhatAClientThatIsGoneChangesIsNotOvertaken) {
   work.end(2);
 }
 
+// proves listio: event-loop-hands-on
 TEST(StandInTest, TakesALoopOverThatIsNotBackSoon) {
   std::atomic<int> turns = 0;
   std::thread::id looping;
@@ -222,6 +230,7 @@ TEST(StandInTest, TakesALoopOverThatIsNotBackSoon) {
   }
 }
 
+// proves listio: event-loop-executes
 TEST(StandInTest, DoesNothingWhereWorkIsShort) {
   int turns = 0, others = 0;
   StandIn stand_in([&] { ++turns; }, [] {});
@@ -231,6 +240,7 @@ TEST(StandInTest, DoesNothingWhereWorkIsShort) {
   EXPECT_LT(others, 1000);
 }
 
+// proves listio: resources-free, addresses-reused
 TEST(WindowsTest, NoAddressIsUsedAgainSoon) {
   constexpr std::size_t bytes = 4096 * 3;
   Windows windows;
@@ -270,6 +280,7 @@ std::size_t resident_pages(std::span<std::byte> window) {
       std::count_if(states.begin(), states.end(), [](auto each) { return (each & 1) != 0; }));
 }
 
+// proves listio: other-half
 TEST(WindowsTest, TakeMemoryWhenItIsUsed) {
   Windows windows;
   const std::span<std::byte> window = windows.take(std::size_t{2} << 20);

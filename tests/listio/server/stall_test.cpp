@@ -133,6 +133,7 @@ void use(const Service& service, const std::string& path) {
   client.unlink(path);
 }
 
+// proves listio: four-threads, event-loop-executes, slow-disk-alone
 TEST_P(StallTest, AStuckWriteHoldsUpNobodyElse) {
   for (const Checksums checksums : {Checksums::off, Checksums::crc32c}) {
     ServerOptions with = options();
@@ -153,6 +154,7 @@ TEST_P(StallTest, AStuckWriteHoldsUpNobodyElse) {
   }
 }
 
+// proves listio: slow-disk-alone
 TEST_P(StallTest, AServerWithStuckWritesInManyFilesAnswers) {
   const Service service(1, options());
   const Stall stall(stalled);
@@ -185,6 +187,7 @@ void expect_left_over(const std::string& message, const std::string& what, const
   EXPECT_NE(message.find(path), std::string::npos) << message;
 }
 
+// proves listio: deadline-may-write, not-after-later, stuck-write-etimedout, reconnect-and-names
 TEST_P(StallTest, AWriteOfAClientThatIsGoneIsNotOvertaken) {
   const Service service(1, options());
   for (int round = 0; round < 6; ++round) {
@@ -214,6 +217,7 @@ TEST_P(StallTest, AWriteOfAClientThatIsGoneIsNotOvertaken) {
   }
 }
 
+// proves listio: reconnect-and-names
 TEST(LeftOverTest, NeitherIsAChangeOfNames) {
   const Service service(1);
   Client client(service.volume(), patient_packing(seconds(1))), other(service.volume(), patient_packing(seconds(1)));
@@ -227,6 +231,7 @@ TEST(LeftOverTest, NeitherIsAChangeOfNames) {
   other.unlink("renamed");
 }
 
+// proves listio: call-completes
 TEST(ConnectPatienceTest, AServerThatIsBackInTimeIsConnectedTo) {
   ServerProcesses servers(1, "tcp");
   servers.kill(0, SIGSTOP);
@@ -239,6 +244,7 @@ TEST(ConnectPatienceTest, AServerThatIsBackInTimeIsConnectedTo) {
   later.join();
 }
 
+// proves listio: call-completes
 TEST(ConnectPatienceTest, OneThatIsNotIsNamedAtTheDeadline) {
   ServerProcesses servers(1, "tcp");
   servers.kill(0, SIGSTOP);

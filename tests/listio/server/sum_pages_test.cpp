@@ -83,6 +83,7 @@ TEST_F(SumPagesTest, CutSumsAreZero) {
   EXPECT_EQ(in_file(page), 0U);
 }
 
+// proves listio: checksum-memory
 TEST_F(SumPagesTest, TheLimitIsOfAllFiles) {
   SumPages first(memory_);
   {

@@ -48,6 +48,7 @@ Errno create(Names& names, const std::string& path, Entry& entry) {
   return names.open({path, Creation::exclusive, 0600, {1, 0, 65536}}, entry);
 }
 
+// proves listio: only-fsync, names-durable, create-durable
 TEST_F(SyncTest, OfNamesIsOfWhatHasChanged) {
   Names names(folder_.get(), 1);
   ASSERT_EQ(names.sync(), 0);
@@ -79,6 +80,7 @@ TEST_F(SyncTest, OfNamesIsOfWhatHasChanged) {
   EXPECT_EQ(syncfs_calls, 0);
 }
 
+// proves listio: names-limit
 TEST_F(SyncTest, VeryManyChangesAreSyncedUnasked) {
   Names names(folder_.get(), 1);
   ASSERT_EQ(names.sync(), 0);
@@ -87,6 +89,7 @@ TEST_F(SyncTest, VeryManyChangesAreSyncedUnasked) {
   EXPECT_GT(fsyncs, 90'000);
 }
 
+// proves listio: stop-durable, first-sync-all
 TEST_F(SyncTest, NamesOfAServerThatWasKilledAreSyncedOnce) {
   Entry entry;
   {
@@ -106,6 +109,7 @@ TEST_F(SyncTest, NamesOfAServerThatWasKilledAreSyncedOnce) {
   EXPECT_EQ(fsyncs, 7);
 }
 
+// proves listio: failed-sync-again
 TEST_F(SyncTest, OnceFailedIsNeverPretendedToHaveWorkedLater) {
   std::array<std::byte, 10> data{};
   const std::array<ByteRun, 1> runs{ByteRun{0, data.size()}};
@@ -132,6 +136,7 @@ TEST_F(SyncTest, OnceFailedIsNeverPretendedToHaveWorkedLater) {
 }
 
 /// Checksums that the same flush had to write may be lost with it.
+// proves listio: failed-flush-writes
 TEST_F(SyncTest, AWriteFailsOnceTheFlushBeforeItHasFailed) {
   constexpr FileId file = 7, other = 9;
   std::array<std::byte, 10> data{};
@@ -159,6 +164,7 @@ TEST_F(SyncTest, AWriteFailsOnceTheFlushBeforeItHasFailed) {
   EXPECT_EQ(store->sync(file), 0);
 }
 
+// proves listio: unlink-rename, unlink-durable
 TEST(RemovalTest, DataGoAfterTheirNamesAreGoneForGood) {
   constexpr int files = 20;
   const Service service(1);

@@ -36,6 +36,7 @@ class ViewsTest : public ::testing::Test {
   ServerView view_;
 };
 
+// proves listio: out
 TEST_F(ViewsTest, TheNextViewWaitsForTheLeasesOfTheLast) {
   ASSERT_EQ(lease(), 0);
   EXPECT_EQ(view_, (ServerView{1, 1000, {}}));
@@ -99,6 +100,7 @@ TEST_F(ViewsTest, NoLeaseShortensAnother) {
   EXPECT_EQ(lease(), EAGAIN);
 }
 
+// proves listio: continue-meanwhile
 TEST_F(ViewsTest, AnAdmissionNeedsAPauseInWhichNobodyHasALease) {
   take_out(3);
   EXPECT_EQ(views_->admit({17, 3}, now_), EAGAIN);
@@ -126,6 +128,7 @@ TEST_F(ViewsTest, APauseThatTakesTooLongEndsAndAdmitsNobody) {
   EXPECT_EQ(views_->admit({17, 3}, now_), EAGAIN) << "others change data again";
 }
 
+// proves listio: second-and-missed
 TEST_F(ViewsTest, ADamagedFileIsRefused) {
   take_out(3);
   const std::string path = place_.path() + "/view";

@@ -71,6 +71,7 @@ class TransportConformance : public testing::TestWithParam<std::string> {
   std::unique_ptr<Pair> pair_;
 };
 
+// proves listio: send
 TEST_P(TransportConformance, MessagesArriveWholeAndInOrderBothWays) {
   std::vector<std::vector<std::byte>> sent;
   for (unsigned i = 0; i < 500; ++i) sent.push_back(some_bytes(i % 50 == 0 ? Transport::most_message_bytes : i, i));
@@ -85,6 +86,7 @@ TEST_P(TransportConformance, MessagesArriveWholeAndInOrderBothWays) {
   EXPECT_TRUE(pair_->client.notes.messages == sent);
 }
 
+// proves listio: put, put-then-read
 TEST_P(TransportConformance, WhatWasPutIsThereWhenALaterMessageArrives) {
   const RegisteredMemory window(pair_->server.domain(), 1 << 20), memory(pair_->client.domain(), 3 << 18);
   const RemoteMemory remote = expose(window);
@@ -100,6 +102,7 @@ TEST_P(TransportConformance, WhatWasPutIsThereWhenALaterMessageArrives) {
   }
 }
 
+// proves listio: get
 TEST_P(TransportConformance, WhatWasGottenIsInThePieces) {
   const RegisteredMemory window(pair_->server.domain(), 1 << 20), memory(pair_->client.domain(), 3 << 18);
   const RemoteMemory remote = expose(window);
@@ -143,6 +146,7 @@ TEST_P(TransportConformance, ManyLargeOperationsMayBeUnderWay) {
   EXPECT_TRUE(std::equal(memory.bytes().begin(), memory.bytes().end(), back.bytes().begin()));
 }
 
+// proves listio: cma, ofi, tcp
 TEST_P(TransportConformance, CountsWhatItMoves) {
   const RegisteredMemory window(pair_->server.domain(), 4096), memory(pair_->client.domain(), 4096);
   const RemoteMemory remote = expose(window);
@@ -160,6 +164,7 @@ TEST_P(TransportConformance, CountsWhatItMoves) {
   EXPECT_EQ(counters.message_bytes_sent, 30);
 }
 
+// proves listio: expose, key-for-client, deregistered-at-end
 TEST_P(TransportConformance, RefusesTooManyPiecesAndPlacesOutside) {
   const RegisteredMemory window(pair_->server.domain(), 4096), memory(pair_->client.domain(), 4096);
   const RemoteMemory remote = expose(window);
@@ -172,6 +177,7 @@ TEST_P(TransportConformance, RefusesTooManyPiecesAndPlacesOutside) {
   EXPECT_THROW(client().get(pair_->to_server, one, {remote, ~std::uint64_t{0}}, 1), std::logic_error);
 }
 
+// proves listio: strict-mode, strict-on-tcp, verbs-own-domain
 TEST_P(TransportConformance, StrictModeRefusesWhatIsNotRegistered) {
   const RegisteredMemory window(pair_->server.domain(), 4096), other(pair_->client.domain(), 4096);
   RegisteredMemory memory(pair_->client.domain(), 4096);
@@ -192,6 +198,7 @@ TEST_P(TransportConformance, StrictModeRefusesWhatIsNotRegistered) {
   EXPECT_EQ(client().registering(), Registering::needed);
 }
 
+// proves listio: unmapped-kills, pages-loaded
 TEST_P(TransportConformance, MemoryThatIsNotThereIsTheCallersMistake) {
   if (client().properties().registering == Registering::needed)
     GTEST_SKIP() << "pieces have to be registered, and what is registered is there";
@@ -210,6 +217,7 @@ TEST_P(TransportConformance, MemoryThatIsNotThereIsTheCallersMistake) {
   pair_->settle();
 }
 
+// proves listio: progress
 TEST_P(TransportConformance, APeerThatEndsIsNoticed) {
   const Peer gone = pair_->to_client();
   client().close(pair_->to_server);
@@ -220,6 +228,7 @@ TEST_P(TransportConformance, APeerThatEndsIsNoticed) {
   EXPECT_TRUE(pair_->client.notes.lost.empty()) << "who closes knows";
 }
 
+// proves listio: key-for-client, deregistered-at-end, endpoint-per-server, closing-ends-operations
 TEST_P(TransportConformance, MemoryIsTheCallersAgainOnceAConnectionIsClosed) {
   constexpr std::size_t bytes = 4 << 20;
   const RegisteredMemory window(pair_->server.domain(), bytes);
@@ -304,12 +313,14 @@ TEST_P(TransportConformance, AnAddressWithoutAListenerIsAnErrorThatNamesIt) {
   EXPECT_THROW(other.transport->connect("nowhere", in(milliseconds(100))), InputError);
 }
 
+// proves listio: connect-reads, fabric-verified
 TEST_P(TransportConformance, WhoDoesNotAnswerIsAnErrorAtTheDeadline) {
   Side other(GetParam(), {});
   const Descriptor silent = listen_on("127.0.0.1:0");
   EXPECT_THROW(other.transport->connect(address_of(silent.get()), in(milliseconds(50))), IoError);
 }
 
+// proves listio: progress
 TEST_P(TransportConformance, WakeEndsAProgressThatWaits) {
   std::thread helper([&] { server().wake(); });
   const Deadline deadline = in(std::chrono::seconds(20));

@@ -37,6 +37,7 @@ TEST(MethodTest, HasNames) {
   EXPECT_THROW(method_of("guess"), InputError);
 }
 
+// proves listio: hybrid, interpolated, registration-cost
 TEST(MethodCostsTest, GathersFromTheCrossoverOn) {
   const MethodCosts costs = simple_costs();
   for (const std::size_t total : {16'000U, 64'000U, 4'000'000U}) {
@@ -56,12 +57,14 @@ TEST(MethodCostsTest, ReadingHasACrossoverOfItsOwn) {
   EXPECT_TRUE(costs.prefers_gather(Direction::write, 32, 64'000, 0));
 }
 
+// proves listio: one-percent
 TEST(MethodCostsTest, WhatIsTheSameIsPacked) {
   const MethodCosts costs({{Direction::write, 1000, 64'000, 99.5, 100}, {Direction::write, 2000, 64'000, 96, 100}});
   EXPECT_FALSE(costs.prefers_gather(Direction::write, 64, 64'000, 0));
   EXPECT_TRUE(costs.prefers_gather(Direction::write, 32, 64'000, 0));
 }
 
+// proves listio: interpolated, registration-cost
 TEST(MethodCostsTest, RegisteringHasToPayToo) {
   const MethodCosts costs = simple_costs();
   // 64 pieces of 2000 bytes: 64 µs against 128.
@@ -74,6 +77,7 @@ TEST(MethodCostsTest, WithoutSamplesNothingIsGathered) {
   EXPECT_EQ(MethodCosts().crossover_bytes(Direction::write, 1 << 20), 0);
 }
 
+// proves listio: hybrid-measures, hybrid-rounds, hybrid-bytes, hybrid-no-files
 TEST(MeasureMethodsTest, MovesEveryLengthBothWaysByBothMethodsWithinTheBuffer) {
   std::set<std::tuple<Direction, std::size_t, Method>> moved;
   const auto move = [&](Direction direction, std::size_t pieces, std::size_t piece_bytes, Method method) {
@@ -88,6 +92,7 @@ TEST(MeasureMethodsTest, MovesEveryLengthBothWaysByBothMethodsWithinTheBuffer) {
   for (const MethodSample& each : costs.samples()) EXPECT_GE(each.gather_us, 0);
 }
 
+// proves listio: hybrid-measures, hybrid-rounds, hybrid-bytes, hybrid-no-files
 TEST(MeasureMethodsTest, WhereMovingTakesLongEachMethodGoesFirstOnceAndNoMore) {
   std::map<std::tuple<Direction, std::size_t, std::size_t>, std::vector<Method>> moved;
   const auto move = [&](Direction direction, std::size_t pieces, std::size_t piece_bytes, Method method) {
@@ -105,6 +110,7 @@ void spend(std::uint64_t ns) {
   for (const std::uint64_t end = monotonic_ns() + ns; monotonic_ns() < end;) continue;
 }
 
+// proves listio: hybrid
 TEST(MeasureMethodsTest, FindsTheBetterWayOfEachDirection) {
   const auto move = [&](Direction direction, std::size_t pieces, std::size_t, Method method) {
     const bool is_better = (method == Method::gather) == (direction == Direction::read);
@@ -117,6 +123,7 @@ TEST(MeasureMethodsTest, FindsTheBetterWayOfEachDirection) {
   }
 }
 
+// proves listio: hybrid-median, same-round, middle-ratio
 TEST(MeasureMethodsTest, AFastMomentOfTheMachineDoesNotDecide) {
   // Packing takes two thirds of the time of gathering; once in four rounds, one gather is as fast as none ever was.
   std::map<std::tuple<Direction, std::size_t, std::size_t>, int> gathers;
@@ -129,6 +136,7 @@ TEST(MeasureMethodsTest, AFastMomentOfTheMachineDoesNotDecide) {
     EXPECT_FALSE(costs.prefers_gather(Direction::write, 524'288 / length, 524'288, 0)) << length;
 }
 
+// proves listio: hybrid-close-lengths
 TEST(MeasureMethodsTest, WhatIsCloseIsMeasuredMoreOften) {
   std::map<std::size_t, int> moves;
   const auto move = [&](Direction, std::size_t, std::size_t piece_bytes, Method method) {
@@ -142,6 +150,7 @@ TEST(MeasureMethodsTest, WhatIsCloseIsMeasuredMoreOften) {
   EXPECT_FALSE(costs.prefers_gather(Direction::write, 512, 524'288, 0));
 }
 
+// proves listio: hybrid-median, same-round, middle-ratio
 TEST(MeasureMethodsTest, OneLengthThatDiffersFromThoseBesideItIsNotBelieved) {
   const auto move = [](Direction, std::size_t, std::size_t piece_bytes, Method method) {
     const bool is_odd = piece_bytes == 512 || piece_bytes == 65536;

@@ -75,6 +75,7 @@ TEST_F(Exposed, AGetThatGoesOneByteBeyondIsNotAnswered) {
   EXPECT_LT(::recv(peer, &answer, 1, MSG_DONTWAIT), 0);
 }
 
+// proves listio: expose
 TEST_F(Exposed, AKeyThatWasNotGivenNamesNothing) {
   ++key;
   say(Frame::Kind::get, 0, 1);

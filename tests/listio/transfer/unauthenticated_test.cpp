@@ -63,12 +63,14 @@ class UnauthenticatedTest : public testing::Test {
   Peer peer_ = 0;
 };
 
+// proves listio: oldest-closed
 TEST_F(UnauthenticatedTest, TheOldestSilentOneIsClosedForANewerOne) {
   add_silent(most + 3);
   ASSERT_TRUE(serve_until([&] { return is_closed(silent_[2]); }));
   for (std::size_t i = 0; i < silent_.size(); ++i) EXPECT_EQ(is_closed(silent_[i]), i < 3) << i;
 }
 
+// proves listio: oldest-closed
 TEST_F(UnauthenticatedTest, SilentOnesAreClosedBeforeThoseThatHaveGreeted) {
   Side client{"tcp", {}};
   meet(client);
@@ -76,6 +78,7 @@ TEST_F(UnauthenticatedTest, SilentOnesAreClosedBeforeThoseThatHaveGreeted) {
   EXPECT_TRUE(server_.notes.lost.empty());
 }
 
+// proves listio: oldest-closed
 TEST_F(UnauthenticatedTest, TheOldestThatHasGreetedIsClosedAndReported) {
   Side client{"tcp", {}};
   for (std::size_t i = 0; i <= most; ++i) meet(client);
@@ -84,6 +87,7 @@ TEST_F(UnauthenticatedTest, TheOldestThatHasGreetedIsClosedAndReported) {
   EXPECT_NE(server_.notes.reasons.front().find("before it was authenticated"), std::string::npos);
 }
 
+// proves listio: authenticated-stays
 TEST_F(UnauthenticatedTest, AnAuthenticatedOneIsNeverClosedForOthers) {
   Side client{"tcp", {}};
   for (std::size_t i = 0; i < 2 * most; ++i) {
@@ -111,12 +115,14 @@ class DescriptorShortage {
   rlimit before_{};
 };
 
+// proves listio: no-descriptor
 TEST_F(UnauthenticatedTest, WhereDescriptorsAreShortAnOlderOneIsClosed) {
   for (std::size_t i = 0; i < 100; ++i) silent_.push_back(connect());
   const DescriptorShortage shortage(most - 1);
   EXPECT_TRUE(serve_until([&] { return is_accepted(silent_.back()); }));
 }
 
+// proves listio: no-descriptor
 TEST_F(UnauthenticatedTest, AcceptingGoesOnWhenThereAreDescriptorsAgain) {
   Side client{"tcp", {}};
   meet(client);

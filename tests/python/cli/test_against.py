@@ -81,6 +81,7 @@ def words(place: Path, *more: str) -> list[str]:
     return ["run", str(place / "trial.toml"), "--target", str(place / "new"), *RUN, *more]
 
 
+# proves comparing: baseline-a, pairs-in-random-order, expected-duration
 def test_both_sides_run_in_turns_in_random_order_and_are_paired(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -110,6 +111,7 @@ def test_both_sides_run_in_turns_in_random_order_and_are_paired(
         (0.9, ["--fail-on", "unproven", "--threshold", "5%"], 1),
     ],
 )
+# proves comparing: expected-duration
 def test_conditions_and_the_threshold_are_those_of_compare(
     place: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -123,6 +125,7 @@ def test_conditions_and_the_threshold_are_those_of_compare(
     assert f"--fail-on {options[1]} passes equal systems in" in capsys.readouterr().err
 
 
+# proves comparing: interrupted-keeps
 def test_an_interruption_keeps_the_pairs_that_are_complete(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -210,6 +213,7 @@ def test_mistakes_are_found_before_anything_runs(
     assert measured.targets == []
 
 
+# proves comparing: refused-sides
 def test_other_work_than_that_of_a_run_is_refused_before_anything_runs(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -224,6 +228,7 @@ def test_other_work_than_that_of_a_run_is_refused_before_anything_runs(
     assert "Nothing was measured. Give the suite the settings of that run: --set case.transfer=128KiB" in said
 
 
+# proves comparing: refused-sides
 def test_other_work_than_that_of_a_suite_is_refused_before_anything_runs(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -239,6 +244,7 @@ def test_other_work_than_that_of_a_suite_is_refused_before_anything_runs(
     assert measured.targets == []
 
 
+# proves comparing: refused-sides
 def test_memory_and_storage_are_refused_before_anything_runs(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -256,6 +262,7 @@ def test_memory_and_storage_are_refused_before_anything_runs(
 
 
 @pytest.mark.parametrize(("more", "code"), [([], 0), (["--fail-on", "incomparable"], 2)])
+# proves comparing: refused-some
 def test_a_part_of_other_work_is_named_and_refused_where_it_would_fail_the_test(
     place: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -273,6 +280,7 @@ def test_a_part_of_other_work_is_named_and_refused_where_it_would_fail_the_test(
 
 
 @pytest.mark.slow
+# proves comparing: run-directories
 def test_the_engine_runs_three_pairs(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(words(place, "--against", str(place / "old"), "--pairs", "3", "--json")) == 0
     document = json.loads(capfd.readouterr().out)

@@ -46,6 +46,7 @@ def suite(engine_in_use: Engine, store: Path, tmp_path: Path) -> str:
     return str(file)
 
 
+# proves measuring: find-capacity
 def test_the_rates_are_shares_of_what_the_closed_loop_completed(
     suite: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -83,11 +83,13 @@ ONE, TWO = "2026-11-21-040", "2026-11-21-065"
         ([TWO, "--by", "interface=posix,mpiio", "--fail-on", "different"], 0),
     ],
 )
+# proves comparing: fail-on, on-slower, on-different, on-unproven, on-incomparable
 def test_the_exit_code_is_that_of_an_acceptance_test(store: Path, arguments: list[str], code: int) -> None:
     assert main(["compare", *arguments]) == code
 
 
 @pytest.mark.parametrize("condition", ["slower", "different", "unproven"])
+# proves comparing: exit-of-a-and-b, no-verdict-exit
 def test_single_runs_have_no_verdict_to_fail_on(
     store: Path, capsys: pytest.CaptureFixture[str], condition: str
 ) -> None:
@@ -102,6 +104,7 @@ def test_single_runs_have_no_verdict_to_fail_on(
     assert "4 no verdict" in captured.out
 
 
+# proves comparing: exit-of-a-and-b
 def test_five_earlier_runs_of_the_case_give_single_runs_a_verdict(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,6 +124,7 @@ def test_five_earlier_runs_of_the_case_give_single_runs_a_verdict(
     assert {row["change"]["method"] for row in rows} == {"by history"}
 
 
+# proves comparing: chances
 def test_a_test_for_proof_prints_its_chances(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", BASE, SAME, "--fail-on", "unproven", "--threshold", "5%"]) == 0
     assert "note: with 6 pairs and runs that vary by" in capsys.readouterr().err
@@ -139,6 +143,7 @@ def test_operations_that_a_condition_cannot_judge_are_named(
         assert "without" not in capsys.readouterr().err
 
 
+# proves comparing: on-slower, on-different
 def test_a_suite_that_is_slower_as_a_whole_fails(tmp_path: Path) -> None:
     """No row shows the 2 % under its noise; the mean of all does."""
     cases = sweep(transfers=[2**k for k in range(12, 24)])
@@ -151,6 +156,7 @@ def test_a_suite_that_is_slower_as_a_whole_fails(tmp_path: Path) -> None:
         ]
 
 
+# proves comparing: nothing-transferred-exit
 def test_repetitions_that_transferred_nothing_fail_every_condition(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -171,6 +177,7 @@ def test_a_failure_says_what_failed(store: Path, capsys: pytest.CaptureFixture[s
     assert "4 slower" in captured.out
 
 
+# proves comparing: nothing-compared-exit
 def test_a_test_that_compares_nothing_fails(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(store, "2026-11-21-070506-once-dddd", 1.0, 4, repetitions=1)
     assert main(["compare", ONE, "latest"]) == 0
@@ -193,6 +200,7 @@ def test_a_test_that_compares_nothing_fails(store: Path, capsys: pytest.CaptureF
         (["nothing", ONE], 'no run "nothing"'),
     ],
 )
+# proves comparing: exit-0, exit-2-and-3
 def test_mistakes_get_one_message(
     store: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
@@ -200,6 +208,7 @@ def test_mistakes_get_one_message(
     assert message in capsys.readouterr().err
 
 
+# proves comparing: alternate-yourself
 def test_several_runs_of_a_side_are_joined_by_commas(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sides = [",".join(side.split(",")[:3]) for side in (BASE, SLOW)]
     assert main(["compare", *sides, "--json", "--fail-on", "slower"]) == 1
@@ -208,6 +217,7 @@ def test_several_runs_of_a_side_are_joined_by_commas(store: Path, capsys: pytest
     assert {row["change"]["n"] for row in document["rows"]} == {3}
 
 
+# proves comparing: json
 def test_json_and_page_go_together(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.html"
     assert (
@@ -231,6 +241,7 @@ def test_without_a_name_the_latest_run_is_meant(
 
 
 @pytest.mark.parametrize("fmt", ["csv", "json"])
+# proves measuring: summary-columns
 def test_results_are_exported_with_their_statistics(
     store: Path, capsys: pytest.CaptureFixture[str], fmt: str
 ) -> None:

@@ -65,6 +65,7 @@ def test_a_run_comes_before_a_directory_of_its_name(place: Path, capfd: pytest.C
 
 
 @pytest.mark.parametrize(("options", "code"), [([], 0), (["--fail-on", "slower"], 1)])
+# proves comparing: memory-not-compared
 def test_memory_is_not_compared_with_storage(
     place: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -95,6 +96,7 @@ def test_a_directory_without_space_is_refused(
 
 
 @pytest.mark.parametrize("pair_s", [5.0, 12.0, 19.0, 33.0, 38.0])
+# proves comparing: budget, number-of-pairs
 def test_the_pairs_end_within_half_a_pair_of_the_budget(
     pair_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,6 +108,7 @@ def test_the_pairs_end_within_half_a_pair_of_the_budget(
     assert abs(complete * pair_s - 200) <= pair_s / 2
 
 
+# proves comparing: pairs-alternate
 def test_each_side_is_first_in_every_other_pair() -> None:
     sides = [Side(label, None, []) for label in "AB"]  # type: ignore[arg-type]
     course = directories._course(sides, 6, 1e9)
@@ -155,6 +158,7 @@ def measured(place: Path, monkeypatch: pytest.MonkeyPatch, interrupted: int = 0)
     ("options", "code"),
     [([], 0), (["--fail-on", "slower"], 1), (["--fail-on", "slower", "--threshold", "20%"], 0)],
 )
+# proves comparing: directory-runs-stored, directory-options
 def test_conditions_are_those_of_compare(
     place: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -172,6 +176,7 @@ def test_conditions_are_those_of_compare(
     assert main(again.removeprefix("to compare them again: strider ").split()) == 0
 
 
+# proves comparing: interrupted-directories
 def test_an_interruption_keeps_what_was_measured(
     place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -182,6 +187,7 @@ def test_an_interruption_keeps_what_was_measured(
     assert shown.startswith("old is 1.1")
 
 
+# proves comparing: interrupted-directories
 def test_an_interruption_before_three_pairs_shows_each_run(
     place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -193,6 +199,7 @@ def test_an_interruption_before_three_pairs_shows_each_run(
 
 
 @pytest.mark.slow
+# proves comparing: two-directories
 def test_two_directories_in_memory_are_measured_in_turns(
     engine_in_use: Engine, place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

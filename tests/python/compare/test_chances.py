@@ -19,11 +19,13 @@ from strider.compare.history import Experience, duration_s, experience_of
 WRITE = CaseSpec(operations=("write",))
 
 
+# proves comparing: passes-2.5
 def test_a_system_slower_by_the_threshold_passes_in_one_of_forty_tests() -> None:
     test = OfPairs(6, 1, 0.05, "unproven")
     assert chance_to_fail(test, 0.03, 0.05) == pytest.approx(0.975, abs=0.015)
 
 
+# proves comparing: slower-by-threshold
 def test_a_slowdown_of_just_the_threshold_is_not_shown() -> None:
     test = OfPairs(6, 1, 0.05, "slower")
     assert chance_to_fail(test, 0.03, 0.05) == pytest.approx(0.025, abs=0.015)

@@ -88,6 +88,7 @@ class TestTwoRuns:
         assert row.change is not None
         assert row.change.ratio == pytest.approx(0.5)
 
+    # proves comparing: threshold
     def test_what_differs_by_less_than_the_threshold_is_no_difference(self, tmp_path: Path) -> None:
         sides = in_turns(tmp_path, [WRITE], factor=lambda *_: 0.95)
         assert only(compare(*sides, threshold=0.15)).verdict == "no difference shown"
@@ -96,6 +97,7 @@ class TestTwoRuns:
 
     @pytest.mark.parametrize("factor", [1 / 1.052, 1 / 1.0999, 1.0999, 0.9])
     @pytest.mark.parametrize("threshold", [0.0, 0.05, 0.099])
+    # proves comparing: threshold-ratios, opposite-verdicts
     def test_exchanged_sides_get_opposite_verdicts(
         self, tmp_path: Path, factor: float, threshold: float
     ) -> None:
@@ -106,6 +108,7 @@ class TestTwoRuns:
         assert only(there).verdict == opposite.get(only(back).verdict, only(back).verdict)
         assert is_unproven(only(there), 0.05) == (factor < 1 / 1.05)
 
+    # proves comparing: keys-that-may-differ
     def test_names_targets_and_numbers_of_cases_do_not_matter(self, tmp_path: Path) -> None:
         first, second = CaseSpec(name="one"), CaseSpec(name="two", common={"order": "random"})
         base = run_of(tmp_path / "a", [first, second])
@@ -150,12 +153,14 @@ class TestNotComparable:
             ),
         ],
     )
+    # proves comparing: similar-work
     def test_different_work_is_not_compared_and_it_is_said_why(
         self, tmp_path: Path, other: CaseSpec, reason: str
     ) -> None:
         row = compare([run_of(tmp_path / "a", [WRITE])], [run_of(tmp_path / "b", [other])]).rows[0]
         assert (row.verdict, row.reason, row.change) == ("not comparable", reason, None)
 
+    # proves comparing: only-one-side
     def test_what_only_one_side_has_is_reported(self, tmp_path: Path) -> None:
         base = run_of(tmp_path / "a", [WRITE, CaseSpec(interface={"name": "uring"})])
         other = run_of(tmp_path / "b", [WRITE, CaseSpec(interface={"name": "mpiio"}, operations=("read",))])
@@ -170,6 +175,7 @@ class TestNotComparable:
         assert write.reason == "only in A"
         assert read.reason == "different work: operations write, read and read"
 
+    # proves comparing: void-samples
     def test_void_samples_make_an_operation_incomparable(self, tmp_path: Path) -> None:
         base = run_of(tmp_path / "a", [CaseSpec()])
         other = run_of(tmp_path / "b", [CaseSpec(wrong_data=True)])
@@ -177,11 +183,13 @@ class TestNotComparable:
         assert write.change is not None
         assert (read.verdict, read.reason) == ("not comparable", "B: 12 of 12 samples void")
 
+    # proves comparing: fewer-than-3
     def test_two_repetitions_are_too_few(self, tmp_path: Path) -> None:
         base = run_of(tmp_path / "a", [WRITE], repetitions=2)
         other = run_of(tmp_path / "b", [WRITE], repetitions=5)
         assert only(compare([base], [other])).reason == "too few repetitions: 2 and 5, at least 3 each needed"
 
+    # proves comparing: fewer-than-3
     def test_what_was_not_measured_is_not_compared(self, tmp_path: Path) -> None:
         run = run_of(tmp_path / "a", [WRITE])
         without = [sample.model_copy(update={"latency": None}) for sample in run.samples]
@@ -197,6 +205,7 @@ class TestNotComparable:
             (None, None, ""),
         ],
     )
+    # proves comparing: read-from-cache, cache-rates
     def test_rates_of_a_cache_are_called_so(
         self, tmp_path: Path, first: float | None, second: float | None, note: str
     ) -> None:
@@ -210,6 +219,7 @@ class TestNotComparable:
         assert list(read.notes) == ([note] if note else [])
 
     @pytest.mark.parametrize("side", ["A", "B"])
+    # proves comparing: nothing-transferred
     def test_repetitions_that_transferred_nothing_are_counted_and_named(
         self, tmp_path: Path, side: str
     ) -> None:
@@ -226,6 +236,7 @@ class TestNotComparable:
 
 
 class TestSeveralRuns:
+    # proves comparing: runs-as-pairs
     def test_each_run_is_one_measurement(self, tmp_path: Path) -> None:
         """Runs differ by 10 % from each other: repetitions within a run say nothing of a difference."""
         levels = [1.0, 1.1, 0.9, 1.05]
@@ -244,6 +255,7 @@ class TestSeveralRuns:
         row = only(compare(base, other))
         assert (row.verdict, row.change and row.change.n) == ("no difference shown", 4)
 
+    # proves comparing: runs-as-pairs
     def test_runs_in_turns_are_pairs_and_drift_cancels(self, tmp_path: Path) -> None:
         def side(name: str, offset: int, factor: float) -> list[object]:
             return [
@@ -265,6 +277,7 @@ class TestSeveralRuns:
         assert (row.verdict, row.change.method) == ("slower", "paired by run")
         assert "The runs of A and B alternate" in comparison.remarks[0]
 
+    # proves comparing: grade-d
     def test_runs_not_taken_in_turns_are_no_pairs(self, tmp_path: Path) -> None:
         base = [started(run_of(tmp_path / f"a{i}", [WRITE], seed=i), i) for i in range(3)]
         other = [started(run_of(tmp_path / f"b{i}", [WRITE], seed=i + 5), i + 10) for i in range(3)]
@@ -300,6 +313,7 @@ class TestWithinARun:
         run = run_of(tmp_path / "a", sweep(interfaces=("posix", "mpiio", "uring")))
         assert [s.label for s in compare_within(run, "interface=uring,posix").sides] == ["uring", "posix"]
 
+    # proves comparing: rounds-are-pairs
     def test_repetitions_of_a_round_are_pairs_so_that_drift_cancels(self, tmp_path: Path) -> None:
         def factor(case: Case, repetition: int) -> float:
             return 0.7**repetition * (0.95 if case.interface_name == "mpiio" else 1.0)
@@ -309,6 +323,7 @@ class TestWithinARun:
         assert row.change is not None
         assert (row.verdict, row.change.method, row.change.n) == ("slower", "paired by round", 12)
 
+    # proves comparing: grade-d
     def test_without_interleaving_there_are_no_pairs_and_a_warning(self, tmp_path: Path) -> None:
         run = run_of(tmp_path / "a", sweep(transfers=[MIB], operations=["write"]))
         in_a_row = run.model_copy(update={"plan": run.plan.model_copy(update={"interleave": "none"})})
@@ -319,6 +334,7 @@ class TestWithinARun:
         assert 'interleave = "none"' in comparison.remarks[0]
 
     @pytest.mark.parametrize("by", ["transfer", "transfer=1MiB,64KiB"])
+    # proves comparing: by-key, by-values
     def test_any_key_can_be_compared(self, tmp_path: Path, by: str) -> None:
         cases = sweep(interfaces=["posix"], transfers=(64 * KIB, MIB), operations=["write"])
         labels = [side.label for side in compare_within(run_of(tmp_path / "a", cases), by).sides]
@@ -376,6 +392,7 @@ class TestWithinARun:
 
 
 class TestManyRows:
+    # proves comparing: verdict, alone-it-would-count
     def test_a_row_that_differs_alone_among_many_is_no_difference(self, tmp_path: Path) -> None:
         cases = sweep(transfers=[2**k for k in range(12, 24)], operations=["write"])
         sides = in_turns(tmp_path, cases, seed=7, factor=lambda case, _: 0.958 if case.number == 1 else 1.0)
@@ -385,6 +402,7 @@ class TestManyRows:
         assert first.notes == ["alone it would count"]
         assert {row.verdict for row in (first, *rest)} == {"no difference shown"}
 
+    # proves comparing: on-unproven, must-be-shown
     def test_proof_that_nothing_is_much_slower_needs_a_narrow_interval(self, tmp_path: Path) -> None:
         same = only(compare(*in_turns(tmp_path, [WRITE]), threshold=0.1))
         assert not is_unproven(same, 0.1)
@@ -423,11 +441,13 @@ class TestChance:
 
 
 class TestRemarks:
+    # proves comparing: no-verdict-remark, drift-no-verdict
     def test_two_runs_are_not_interleaved(self, tmp_path: Path) -> None:
         comparison = compare([run_of(tmp_path / "a", [WRITE])], [run_of(tmp_path / "b", [WRITE])])
         assert "how much runs differ by chance is unknown" in comparison.remarks[0]
         assert "strider run SUITE --against BASELINE" in comparison.remarks[0]
 
+    # proves comparing: remarks-on-differences
     def test_different_machines_are_named(self, tmp_path: Path) -> None:
         base, other = run_of(tmp_path / "a", [WRITE]), run_of(tmp_path / "b", [WRITE])
         environment = {**other.info.environment, "host": "elsewhere", "memory_bytes": 1 << 30}
@@ -480,6 +500,7 @@ class TestRemarks:
         same = compare(cards[:1], cards[:1])
         assert not any("strider quick" in remark for remark in same.remarks)
 
+    # proves comparing: two-levels
     def test_few_measurements_are_reported(self, tmp_path: Path) -> None:
         few = compare(*in_turns(tmp_path, [WRITE], pairs=4, seed=3))
         assert any("have only 4 pairs" in remark for remark in few.remarks)

@@ -82,6 +82,7 @@ def test_equal_directories_are_called_different_in_at_most_one_of_twenty(tmp_pat
     assert sum("times as fast" in one for one in found) <= TRIALS / 20
 
 
+# proves comparing: two-directories
 def test_the_faster_one_is_named_with_how_much_and_the_interval(tmp_path: Path) -> None:
     found = measured(tmp_path, {"sequential": 0.5, "append": 2.0})
     text = sentence(found)
@@ -96,6 +97,7 @@ def test_the_faster_one_is_named_with_how_much_and_the_interval(tmp_path: Path) 
     assert float(match[2]) <= float(match[1]) <= float(match[3])
 
 
+# proves comparing: same-and-unknown
 def test_ten_percent_are_seen_and_equal_lines_are_the_same(tmp_path: Path) -> None:
     found = measured(tmp_path, dict.fromkeys(["sequential", "random", "append"], 0.9))
     assert [row.word for row in found.rows] == ["slower"] * 5
@@ -115,6 +117,7 @@ def test_a_ratio_that_may_be_anything_is_no_evidence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("served", "words"), [((1.0, 0.0), {"?"}), ((0.0, 0.0), {"?"})])
+# proves comparing: words-need-one-source
 def test_rates_of_caches_get_no_word(tmp_path: Path, served: tuple[float, float], words: set[str]) -> None:
     found = measured(tmp_path, {"sequential": 0.5}, served=served)
     read = next(row for row in found.rows if row.wanted.id == "read.sequential")
@@ -168,6 +171,7 @@ def test_memory_is_neither_stable_nor_cold(tmp_path: Path) -> None:
     pairs=st.integers(3, 8),
     seed=st.integers(0, 1000),
 )
+# proves comparing: sentence-of-four-lines
 def test_the_answer_fits_a_screen_and_says_nothing_that_the_table_does_not(
     tmp_path_factory: pytest.TempPathFactory, factors: list[float], noise: float, pairs: int, seed: int
 ) -> None:

@@ -35,6 +35,7 @@ def named(folder: Path) -> dict[str, int]:
     return {way: int(count) for way, count in found}
 
 
+# proves comparing: null-comparisons
 def test_runs_that_are_alike_name_hardly_anything_and_a_jump_is_seen(tmp_path: Path) -> None:
     drifting(tmp_path / "alike", 1.0)
     drifting(tmp_path / "jump", 3.0)

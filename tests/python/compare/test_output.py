@@ -65,6 +65,7 @@ def test_the_table_says_what_is_compared_and_with_what_result(tmp_path: Path) ->
     assert "−10 %" in text
 
 
+# proves comparing: suite
 def test_the_suite_comes_first(tmp_path: Path) -> None:
     comparison = slowed(tmp_path, sweep())
     assert printed(comparison).startswith("Over all 12 operations B is ")
@@ -111,6 +112,7 @@ def test_a_narrow_terminal_drops_columns_and_cuts_no_number(tmp_path: Path) -> N
     assert "▼ slower" in narrow
 
 
+# proves comparing: json
 def test_the_document_is_plain_json_with_everything(tmp_path: Path) -> None:
     comparison = slowed(tmp_path, [WRITE, CaseSpec(wrong_data=True, common={"order": "random"})])
     document = json.loads(json.dumps(as_document(comparison), allow_nan=False))
@@ -153,6 +155,7 @@ class _Links(HTMLParser):
 
 
 @pytest.mark.parametrize("rows", [1, pytest.param(1000, marks=pytest.mark.slow)])
+# proves comparing: output-file
 def test_the_page_stands_alone_with_one_row_and_with_a_thousand(tmp_path: Path, rows: int) -> None:
     cases = (
         [WRITE]
@@ -191,6 +194,7 @@ def test_what_users_write_is_text(tmp_path: Path) -> None:
     assert "&lt;script&gt;" in page
 
 
+# proves comparing: exit-0, exit-2-and-3
 def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     comparison = compare_within(run_of(tmp_path / "a", sweep(transfers=[MIB])), "interface")
     with pytest.raises(StriderError, match="cannot write"):

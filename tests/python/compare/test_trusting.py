@@ -47,6 +47,7 @@ WRITE = CaseSpec(operations=("write",))
         ("unpaired by run", 100, "D"),
     ],
 )
+# proves comparing: grade-a, grade-b, grade-c, grade-d
 def test_the_grade_follows_from_how_the_sides_were_measured(method: str, n: int, grade: str) -> None:
     assert trust_of(method, n).grade == grade  # type: ignore[arg-type]
 
@@ -64,6 +65,7 @@ def runs(tmp_path: Path, means: list[float], first_minute: int = 0) -> list[Run]
 @pytest.mark.parametrize(
     ("metric", "verdict"), [("rate", "no verdict"), ("latency-p50", "no difference shown")]
 )
+# proves comparing: grade-d
 def test_rates_of_phases_shorter_than_a_fifth_of_a_second_get_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metric: str, verdict: str
 ) -> None:
@@ -84,6 +86,7 @@ EARLIER = [1000.0, 1020.0, 980.0, 1010.0, 990.0, 1000.0]
 @pytest.mark.parametrize(
     ("known", "grade", "verdict"), [(2, "D", "no verdict"), (4, "C", "no verdict"), (6, "B", "slower")]
 )
+# proves comparing: verdicts-of-a-and-b, no-verdict-remark
 def test_single_runs_need_the_variance_of_earlier_runs(
     tmp_path: Path, known: int, grade: str, verdict: str
 ) -> None:
@@ -101,6 +104,7 @@ def test_a_difference_that_earlier_runs_had_too_is_none(tmp_path: Path) -> None:
     assert (row.verdict, row.trust and row.trust.grade) == ("no difference shown", "B")
 
 
+# proves comparing: earlier-runs-alike
 def test_history_is_of_the_same_case_target_and_machine(tmp_path: Path) -> None:
     store = tmp_path / "store"
     own = [run_of(store / f"2026-11-2{day}-040506-ci-aaaa", [WRITE], repetitions=3) for day in range(7)]
@@ -132,6 +136,7 @@ class TestSuite:
         sides = in_turns(tmp_path, cases, pairs=pairs, factor=lambda *_: factor)
         return compare(*sides, threshold=threshold)
 
+    # proves comparing: suite, suite-mean
     def test_a_small_change_of_all_is_named_that_no_row_shows(self, tmp_path: Path) -> None:
         comparison = self.compared(tmp_path, 0.98)
         (suite,) = comparison.overall
@@ -158,6 +163,7 @@ class TestSuite:
         assert suite.verdict == "no difference shown"
         assert "no difference beyond 5 % is shown" in overall_text(suite, 0.05)
 
+    # proves comparing: suite-mean
     def test_what_happens_to_all_rows_of_a_round_is_one_measurement(self, tmp_path: Path) -> None:
         """48 rows of one lucky round are no evidence."""
         cases = sweep(transfers=[2**k for k in range(12, 24)])
@@ -166,6 +172,7 @@ class TestSuite:
         (suite,) = compare(*sides).overall
         assert suite.verdict == "no difference shown"
 
+    # proves comparing: suite-needs
     def test_single_runs_and_single_rows_have_no_sentence(self, tmp_path: Path) -> None:
         run = run_of(tmp_path / "a", sweep())
         assert compare([run], [started(run, 9)]).overall == []
@@ -176,6 +183,7 @@ class TestSuite:
         assert [one.other for one in compare_within(run, "interface").overall] == ["mpiio", "uring"]
 
 
+# proves comparing: one-step, means-exact
 def test_a_percentile_that_moved_by_one_bucket_is_no_difference(tmp_path: Path) -> None:
     """Without noise all repetitions fall into one bucket: their spread of 0 would prove its width."""
     cases = sweep(transfers=[MIB], operations=["write"])
@@ -200,6 +208,7 @@ def test_a_percentile_that_moved_by_one_bucket_is_no_difference(tmp_path: Path) 
     assert verdicts("latency-max", 1 + 1 / 128) == {"slower"}, "it is counted exactly"
 
 
+# proves comparing: 95-intervals, intervals-of-named
 def test_the_intervals_of_named_rows_contain_the_true_changes(tmp_path: Path) -> None:
     """Rows are named because they were lucky: at 95 % their intervals hold the truth in some 85 %."""
     cases = sweep(transfers=[2**k for k in range(10, 24)])
@@ -228,6 +237,7 @@ def test_the_intervals_of_named_rows_contain_the_true_changes(tmp_path: Path) ->
     assert plain < held
 
 
+# proves comparing: detectable
 def test_the_size_that_a_remark_gives_is_named_in_90_of_100_tries() -> None:
     """Each try knows the spread from its own six pairs alone; the true spread taken for granted gives 77."""
     rng = np.random.default_rng(8)
@@ -248,6 +258,7 @@ def at(run: Run, seconds: float) -> Run:
     )
 
 
+# proves comparing: latest-20
 def test_only_the_latest_earlier_runs_are_taken(tmp_path: Path) -> None:
     base, other, *earlier = runs(tmp_path, [1000.0, 1010.0, *(1000.0 + one for one in range(24))])
     (row,) = compare([base], [other], history=History(earlier, earlier)).rows
@@ -264,6 +275,7 @@ def test_only_the_latest_earlier_runs_are_taken(tmp_path: Path) -> None:
         pytest.param(5 * 3600, 1, "D", id="runs of one hour say nothing of the day"),
     ],
 )
+# proves comparing: earlier-runs-apart
 def test_earlier_runs_count_if_they_are_apart_as_the_two_runs_are(
     tmp_path: Path, apart_s: float, found: int, grade: str
 ) -> None:
@@ -287,6 +299,7 @@ def test_earlier_runs_count_if_they_are_apart_as_the_two_runs_are(
         assert row.change.n == found
 
 
+# proves comparing: hour-not-days
 def test_hours_of_other_conditions_are_no_difference(tmp_path: Path) -> None:
     """Hours differ by 5 %, runs of an hour by 1 %: runs of one hour alone named one in every tenth."""
     base = runs(tmp_path, [1000.0])[0]
@@ -356,6 +369,7 @@ def test_earlier_runs_far_apart_are_read_first(tmp_path: Path) -> None:
     assert (found[0].id[15:17], found[-1].id[15:17]) == ("80", "00")
 
 
+# proves comparing: level-remark
 def test_the_level_of_named_rows_is_said(tmp_path: Path) -> None:
     sides = in_turns(tmp_path, sweep(), factor=lambda case, _: 0.8 if case.number == 1 else 1.0)
     comparison = compare(*sides)
@@ -365,6 +379,7 @@ def test_the_level_of_named_rows_is_said(tmp_path: Path) -> None:
     assert any("are at level 99.2 %" in remark for remark in comparison.remarks)
 
 
+# proves comparing: suite-shares-risk
 def test_equal_systems_are_named_in_one_of_twenty_tables(tmp_path: Path) -> None:
     """The rows and the suite together; what one run has is common to its rows."""
     sides = in_turns(tmp_path, sweep(), pairs=6)

@@ -189,6 +189,7 @@ def test_the_run_directory_holds_plan_suite_events_and_the_facts(run: Run, targe
     assert (events(outcome)[0]["event"], events(outcome)[-1]["event"]) == ("run", "end")
 
 
+# proves measuring: noise, noise-not-unique, digest-within-run
 def test_each_run_writes_data_of_its_own(run: Run) -> None:
     assert events(run())[0]["data_seed"] != events(run())[0]["data_seed"]
 
@@ -335,6 +336,7 @@ def test_ranks_that_do_not_heed_the_interruption_are_killed(run: Run, target: Pa
     assert contents(target) == ["precious"]
 
 
+# proves measuring: collective-stall, launcher-stall
 def test_an_engine_without_a_sign_of_life_is_killed(
     run: Run, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

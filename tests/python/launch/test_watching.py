@@ -10,6 +10,7 @@ def test_the_usual_is_all_counters_and_timelines() -> None:
     assert watching(counters="all", timeline="auto", timeline_interval="100ms") == Watching()
 
 
+# proves measuring: timeline-option
 def test_the_engine_gets_it_as_options() -> None:
     words = watching(counters="basic", timeline="node", timeline_interval="0.25s", ceilings="none").words()
     options = dict(zip(words[::2], words[1::2], strict=True))

@@ -23,6 +23,7 @@ def switching(
     return Result(interface={"name": interface, **options}, times=own, clients=clients, rates=rates)
 
 
+# proves limits: counters-differ, rank-counters
 def test_what_moved_most_is_reported_beside_posix() -> None:
     analysis = analysis_of(switching("mpiio", 64000), switching("posix", 20000))
     (move,) = analysis.moves
@@ -43,6 +44,7 @@ def test_without_posix_the_fastest_is_the_base() -> None:
     assert move.base.case.interface_name == "uring"
 
 
+# proves limits: counter-ratio
 def test_small_differences_are_not_reported() -> None:
     assert not analysis_of(switching("posix", 20000), switching("mpiio", 28000)).moves
 
@@ -51,6 +53,7 @@ def test_a_rate_of_zero_is_not_reported() -> None:
     assert not analysis_of(switching("posix", 10), switching("mpiio", 90)).moves
 
 
+# proves limits: counters-differ
 def test_one_interface_with_several_settings_is_reported_by_these() -> None:
     results = [
         switching("posix", 20000, direct=False, method="multiple", depth=1),
@@ -77,6 +80,7 @@ def test_other_work_and_null_are_not_compared() -> None:
     assert not analysis_of(switching("posix", 20000), switching("null", 64000)).moves
 
 
+# proves limits: tested-together
 def test_a_difference_within_the_noise_is_not_reported() -> None:
     calls = ({"read_calls": 0, "write_calls": 1000}, {"read_calls": 0, "write_calls": 1600})
 
@@ -93,11 +97,13 @@ def test_a_difference_within_the_noise_is_not_reported() -> None:
     assert not shaky.moves
 
 
+# proves limits: five-and-b
 def test_fewer_than_five_repetitions_say_nothing() -> None:
     four = [1000.0] * 4
     assert not analysis_of(switching("posix", 20000, rates=four), switching("mpiio", 64000, rates=four)).moves
 
 
+# proves limits: no-node-counters
 def test_what_the_nodes_counted_is_not_compared() -> None:
     def of(interface: str, switches: float) -> Result:
         counted = [
@@ -110,6 +116,7 @@ def test_what_the_nodes_counted_is_not_compared() -> None:
     assert not analysis_of(of("posix", 20000), of("mpiio", 90000)).moves
 
 
+# proves limits: rank-counters
 def test_processor_time_is_that_of_the_ranks() -> None:
     def of(interface: str, seconds: float) -> Result:
         return Result(interface={"name": interface}, times={"system_s": seconds}, rates=FIVE)
@@ -120,6 +127,7 @@ def test_processor_time_is_that_of_the_ranks() -> None:
     )
 
 
+# proves limits: five-and-b
 def test_a_result_below_grade_b_is_not_compared() -> None:
     shaky = [1000.0, 500.0, 2000.0, 700.0, 1500.0]
     assert not analysis_of(switching("posix", 20000, rates=shaky), switching("mpiio", 900000)).moves

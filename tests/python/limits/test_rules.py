@@ -180,6 +180,7 @@ BY_SHARE = [
 @pytest.mark.parametrize(
     ("rule", "beyond", "below", "ceilings", "words"), BY_SHARE, ids=[one[0] for one in BY_SHARE]
 )
+# proves limits: shares-of-time, ranks-share, node-counters, all-programs
 def test_a_rule_speaks_from_its_threshold_on(
     rule: str, beyond: dict[str, Any], below: dict[str, Any], ceilings: Sequence[CeilingReport], words: str
 ) -> None:
@@ -206,6 +207,7 @@ def test_each_file_of_the_rules_is_one_of_them() -> None:
     assert files == set(rules.NAMES)
 
 
+# proves limits: skipped-rule, unexplained
 def test_what_is_not_known_is_not_said() -> None:
     analysis = analysis_of(Result())
     (verdict,) = analysis.verdicts
@@ -232,6 +234,7 @@ def test_a_rate_limit_of_metadata_is_one_of_operations() -> None:
     assert "rate limit" not in said(analysis_of(creating(1060)))
 
 
+# proves limits: no-device-in-memory
 def test_a_target_in_memory_is_named_at_any_rate() -> None:
     found = said(
         analysis_of(Result(rates=[100] * 3), ceilings=[of_clients(memory_copy=1000)], file_system="tmpfs")
@@ -257,6 +260,7 @@ def test_an_unknown_share_is_not_reported() -> None:
         assert [finding["share"] for finding in row["findings"]] == [None]
 
 
+# proves limits: ranks-share
 def test_ranks_are_on_a_processor_all_of_the_time_at_most() -> None:
     assert "processor 100 % of" in said(analysis_of(Result(**times(user_s=2.03, system_s=0.1))))["ranks"]
 
@@ -294,6 +298,7 @@ def test_a_rate_beyond_the_device_is_not_explained_by_it() -> None:
 
 
 @pytest.mark.parametrize("interface", ["null", "listio", "cephfs", "gfapi", "nfs", "pvfs2", "xrootd"])
+# proves limits: target-directory, own-clients, own-clients-exempt
 def test_what_does_not_go_through_the_target_is_not_measured_by_it(interface: str) -> None:
     result = Result(rates=[1000.0], interface={"name": interface})
     node = of_node(device_write=1000.0, target_write=1000.0)
@@ -301,6 +306,7 @@ def test_what_does_not_go_through_the_target_is_not_measured_by_it(interface: st
     assert not {"device", "target stream", "target in memory"} & set(shares)
 
 
+# proves limits: no-loopback
 def test_loopback_is_no_link() -> None:
     through = [("network", "lo", {"sent_bytes": 2000 * MIB, "received_bytes": 2000 * MIB})]
     assert "link" not in said(analysis_of(Result(counters=through), ceilings=[of_node(link=1000)]))
@@ -315,6 +321,7 @@ def test_messages_speak_only_where_the_speed_of_the_link_is_not_known() -> None:
     assert list(said(analysis_of(Result(**more), ceilings=unknown))) == []
 
 
+# proves limits: not-judged
 def test_one_repetition_gives_no_sentence() -> None:
     for spent in ({"sync_s": 0.9}, {"open_s": 0.9}, {"compute_s": 0.9}, {"user_s": 1.9}):
         for rates in ([1000.0], [1000.0] * 2):
@@ -326,6 +333,7 @@ def test_one_repetition_gives_no_sentence() -> None:
             ]
 
 
+# proves limits: not-judged
 def test_a_result_below_grade_b_gives_no_sentence() -> None:
     short = {"sync_s": 0.09, "elapsed_s": 0.1}
     assert said(analysis_of(Result(times=short))) == {}
@@ -343,6 +351,7 @@ def test_a_result_below_grade_b_gives_no_sentence() -> None:
         pytest.param(50.0, "more than 1000", id="never"),
     ],
 )
+# proves limits: repetitions-needed
 def test_a_result_that_is_not_judged_names_the_repetitions_that_it_takes(factor: float, many: str) -> None:
     wide = Result(times={"sync_s": 0.9}, rates=[1000.0, 1000.0 / factor, 1000.0 * factor])
     (sentence,) = analysis_of(wide).sentences
@@ -351,6 +360,7 @@ def test_a_result_that_is_not_judged_names_the_repetitions_that_it_takes(factor:
     assert short.sentences[0].endswith("not judged (short).")
 
 
+# proves limits: student-intervals
 def test_a_share_that_is_only_on_average_beyond_its_threshold_is_not_said() -> None:
     node = of_node(target_write=1000.0)
     near = [1000.0, 1050.0, 950.0]
@@ -385,12 +395,14 @@ def test_a_share_is_beyond_its_threshold_in_all_of_its_interval(
         (over_tcp(12, 3010, "nfs", mib=100), "ext4"),  # the servers are on the nodes themselves
     ],
 )
+# proves limits: retransmits-tcp, half-of-bytes
 def test_segments_are_counted_only_where_the_bytes_travel_over_tcp(
     result: dict[str, Any], file_system: str
 ) -> None:
     assert "retransmits" not in said(analysis_of(Result(**result), file_system=file_system))
 
 
+# proves limits: retransmits-tcp, segments-only
 def test_retransmitted_segments_are_said_in_numbers_and_without_a_cause() -> None:
     through_nfs = analysis_of(Result(**over_tcp(12, 3010, "posix")), file_system="nfs4")
     assert said(through_nfs)["retransmits"] == "0.4 % of TCP segments were retransmitted (36 of 9030)"
@@ -409,6 +421,7 @@ def test_retransmitted_segments_are_said_in_numbers_and_without_a_cause() -> Non
         ({"clients": 1}, {"busy_s": 0.99, "write_s": 4.0}, True),
     ],
 )
+# proves limits: busy-needs-two, in-flight, in-flight-by-depth
 def test_a_serial_load_does_not_saturate_a_device(
     keys: dict[str, Any], counted: dict[str, float], speaks: bool
 ) -> None:
@@ -416,6 +429,7 @@ def test_a_serial_load_does_not_saturate_a_device(
     assert ("busy device" in said(analysis_of(result))) is speaks
 
 
+# proves limits: surely-faster
 def test_a_rate_around_that_of_the_device_is_not_called_one_of_a_cache() -> None:
     served = {"served_by_storage": 0.95, "served_bytes": 950 * MIB}
     node = of_node(device_read=1000.0)
@@ -434,6 +448,7 @@ def test_a_rate_around_that_of_the_device_is_not_called_one_of_a_cache() -> None
     )
 
 
+# proves limits: lower-grades, sourceless-rules, data-verified
 def test_rules_about_the_program_do_not_ask_what_served_the_bytes() -> None:
     unknown = times(prepare_s=0.5, compute_s=0.5, user_s=1.8, sync_s=0.9)
     found = said(analysis_of(Result("read", **unknown, keys={"verify": "full"})))
@@ -443,6 +458,7 @@ def test_rules_about_the_program_do_not_ask_what_served_the_bytes() -> None:
     assert "sync" not in found
 
 
+# proves limits: rule-parts
 def test_every_rule_has_evidence_counts_a_test_and_an_effect() -> None:
     for rule in RULES:
         card = rule.card
@@ -456,6 +472,7 @@ def test_the_page_has_the_rules() -> None:
         assert f"| {rule.name} | {rule.why} |" in tables()
 
 
+# proves limits: sentence-is-rule, false-alarms
 def test_every_sentence_was_simulated_and_holds_what_was_asked() -> None:
     """Said without a cause in at most 1 % of runs, and with it in 95 % from ten repetitions on."""
     certain = {rule.name for rule in RULES if not rule.scene}

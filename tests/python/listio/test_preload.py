@@ -22,6 +22,7 @@ def engine_with(folder: Path, *libraries: str) -> Engine:
     return Beside(folder)  # type: ignore[return-value]
 
 
+# proves listio: mpi-env
 def test_the_variables_name_library_and_volume(tmp_path: Path) -> None:
     engine = engine_with(tmp_path, "libstrider-mpiio.so", "libstrider-mpiio-openmpi.so")
     volume = tmp_path / "volume"

@@ -61,6 +61,7 @@ def eventually(condition: Callable[[], bool]) -> bool:
     return False
 
 
+# proves listio: rate-in-volume-file
 def test_a_limit_stays_until_there_is_another_one(built: Engine, directory: Path) -> None:
     for wanted, limit in ((5_000_000, 5_000_000), (None, 5_000_000), (0, 0)):
         volume = serve(built, directory, ServerOptions(servers=1, bytes_per_s=wanted)).volume
@@ -69,6 +70,7 @@ def test_a_limit_stays_until_there_is_another_one(built: Engine, directory: Path
         stop(directory)
 
 
+# proves listio: serve
 def test_servers_serve_until_they_are_stopped(built: Engine, directory: Path) -> None:
     volume = serve(built, directory, ServerOptions(servers=3, strip_bytes=4096)).volume
 
@@ -83,6 +85,7 @@ def test_servers_serve_until_they_are_stopped(built: Engine, directory: Path) ->
     assert stop(directory) == 0
 
 
+# proves listio: volume-folder, volume-file
 def test_a_volume_is_found_again_with_its_secret(built: Engine, directory: Path) -> None:
     first = serve(built, directory, ServerOptions(servers=2, strip_bytes=8192)).volume
     stop(directory)
@@ -100,6 +103,7 @@ def test_each_start_is_counted_under_the_same_id(built: Engine, directory: Path)
     assert found[0].id == found[1].id
 
 
+# proves listio: checksums-off, checksums-for-good
 def test_a_volume_keeps_its_checksums(built: Engine, directory: Path) -> None:
     assert serve(built, directory, ServerOptions(servers=1)).volume.checksums == "crc32c"
     stop(directory)
@@ -119,6 +123,7 @@ def start_and_stop(built: Engine, directory: Path) -> None:
     stop(directory)
 
 
+# proves listio: foreign-folder-refused
 def test_an_old_copy_of_a_server_is_refused_by_name(built: Engine, directory: Path, tmp_path: Path) -> None:
     own, copy, kept = directory / "server-1", tmp_path / "copy", tmp_path / "kept"
     start_and_stop(built, directory)
@@ -174,6 +179,7 @@ def test_what_runs_is_not_started_twice(built: Engine, directory: Path) -> None:
     assert len(status(built, directory)) == 2
 
 
+# proves listio: restart-at-addresses
 def test_a_server_that_died_is_started_again_where_it_was(built: Engine, directory: Path) -> None:
     before = serve(built, directory, ServerOptions(servers=3, bytes_per_s=5_000_000)).volume
     first, killed, last = processes_of(directory)
@@ -272,6 +278,7 @@ def test_check_names_a_dead_server_once_with_a_remedy(
     assert caught.value.message.count(address) == 1
 
 
+# proves listio: check-advised
 def test_a_check_is_advised_from_an_unclean_end_until_one_is_clean(
     built: Engine, directory: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

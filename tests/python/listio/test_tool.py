@@ -18,5 +18,6 @@ READY = 'ready {"number": 1, "address": "[::1]:4096", "pid": 7}\n'
         ("", ""),
     ],
 )
+# proves listio: ready-line
 def test_a_server_says_where_it_serves(output: str, address: str) -> None:
     assert ready_address(output) == address

@@ -15,6 +15,7 @@ def volume() -> Volume:
     return Volume(servers=["127.0.0.1:4000"], transport="tcp", strip_bytes=4096, secret=new_secret())
 
 
+# proves listio: volume-folder, volume-file, volume-file-owner
 def test_only_its_owner_can_read_the_file(tmp_path: Path) -> None:
     volume().write(tmp_path / VOLUME_FILE)
     assert stat.S_IMODE((tmp_path / VOLUME_FILE).stat().st_mode) == 0o600
@@ -45,6 +46,7 @@ def test_no_two_secrets_are_the_same() -> None:
 
 
 @pytest.mark.parametrize(("scope", "chosen"), [("0", "cma"), ("1", "tcp"), (None, "cma")])
+# proves listio: auto-transport
 def test_auto_is_the_memory_of_processes_where_the_kernel_lets_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scope: str | None, chosen: str
 ) -> None:

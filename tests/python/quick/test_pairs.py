@@ -31,6 +31,7 @@ def plan_of(description: Description, probes: list[Probe], is_direct: bool = Tru
     return build(document, description, Changes([], "/scratch", None)).plan
 
 
+# proves comparing: lines-of-card, each-line-once
 def test_a_run_has_every_case_once_with_one_client(description: Description) -> None:
     plan = plan_of(description, [Probe(2.9e9, 1e9), Probe(2.5e9, 1e9)])
     assert {case.repetitions.max for case in plan.cases} == {1}
@@ -39,6 +40,7 @@ def test_a_run_has_every_case_once_with_one_client(description: Description) -> 
 
 
 @pytest.mark.parametrize("is_direct", [True, False])
+# proves comparing: any-order
 def test_reads_of_a_much_faster_directory_last_their_time(description: Description, is_direct: bool) -> None:
     plan = plan_of(description, [Probe(20e6, 20e6), Probe(2e9, 2e9)], is_direct=is_direct)
     (read,) = (case for case in plan.cases if case.name == "sequential" and case.operations == ["read"])
@@ -47,6 +49,7 @@ def test_reads_of_a_much_faster_directory_last_their_time(description: Descripti
     assert (read.get("cache") == "cold") is not is_direct
 
 
+# proves comparing: one-without-direct
 def test_one_directory_without_direct_io_decides_for_both(description: Description) -> None:
     places = [place(), place(is_direct=False)]
     document, _ = pair_document(places, [Probe(1e9, 1e9)] * 2, ALL, 230)
@@ -55,6 +58,7 @@ def test_one_directory_without_direct_io_decides_for_both(description: Descripti
 
 
 @given(rates=st.lists(st.tuples(RATES, RATES), min_size=2, max_size=2), free=st.integers(64 * MIB, 10**15))
+# proves comparing: same-work
 def test_files_fit_and_the_slowest_can_write_them(rates: list[tuple[float, float]], free: int) -> None:
     places = [place(free_bytes=free), place(free_bytes=10**15)]
     sizes = common_sizes(places, [Probe(*one) for one in rates], PHASE_S)

@@ -45,10 +45,12 @@ def read_of(tmp_path: Path, **keys: object) -> OperationSummary:
         (1.2, []),
     ],
 )
+# proves measuring: from-cache
 def test_a_row_says_where_a_read_came_from(tmp_path: Path, served: float | None, notes: list[str]) -> None:
     assert cache_notes(read_of(tmp_path, served=served)) == notes
 
 
+# proves measuring: from-cache
 def test_charts_draw_rates_of_a_cache_hollow(tmp_path: Path) -> None:
     def charts_of(shares: list[float]) -> list[str]:
         cases = [
@@ -85,6 +87,7 @@ def test_a_sentence_says_which_reads_were_none_of_storage(tmp_path: Path) -> Non
     assert cache_remarks([read_of(tmp_path, served=1.0)]) == []
 
 
+# proves measuring: cache-field
 def test_files_that_stayed_in_memory_are_reported(tmp_path: Path) -> None:
     read = read_of(tmp_path, served=0.95, prepared=COLD | {"cached_share": 0.3})
     assert cache_notes(read) == ["not cold"]
@@ -101,6 +104,7 @@ def test_invisible_caches_are_reported_unless_storage_served_all(tmp_path: Path)
     assert cache_remarks([read_of(tmp_path, prepared=COLD, served=1.0)]) == []
 
 
+# proves measuring: warm-compares-memory
 def test_what_counters_tell_need_not_be_supposed(tmp_path: Path) -> None:
     run = run_of(tmp_path, served=1.0)
     assert not any("fit into the memory" in remark for remark in remarks(run, summarize(run), []))
@@ -109,6 +113,7 @@ def test_what_counters_tell_need_not_be_supposed(tmp_path: Path) -> None:
     assert "(at most 64 MiB) fit into the memory of synthetic (256 GiB), so its cache may have" in found
 
 
+# proves measuring: warm-compares-memory
 def test_memory_is_that_of_all_nodes_that_counted(tmp_path: Path) -> None:
     run = run_of(tmp_path, counting_nodes=3)
     summaries = summarize(run, load_events(run.directory, NodeCounters))
@@ -116,6 +121,7 @@ def test_memory_is_that_of_all_nodes_that_counted(tmp_path: Path) -> None:
     assert "fit into the memory of 3 nodes (24 GiB), so their caches may have" in found
 
 
+# proves measuring: from-cache
 def test_table_rows_and_page_say_it(tmp_path: Path) -> None:
     run = run_of(tmp_path, served=0.0, prepared=COLD, common={"cache": "cold"})
     shown = printed(run, 160)

@@ -18,6 +18,7 @@ def run_of(tmp_path: Path, clock_error_s: float | None) -> Run:
     return load(RunBuilder([CaseSpec(clock_error_s=clock_error_s)], repetitions=2).write(tmp_path / "run"))
 
 
+# proves measuring: clock-flag
 def test_good_clocks_need_no_words(tmp_path: Path) -> None:
     for error_s in (None, 1e-6):
         summaries = summarize(run_of(tmp_path, error_s))
@@ -35,6 +36,7 @@ def test_inexact_clocks_are_reported_in_the_row_and_in_a_sentence(tmp_path: Path
     assert f"(at most {100 * 0.5 / shortest_s:.0f} %)" in sentence
 
 
+# proves measuring: clock-flag
 def test_the_table_and_the_report_say_it(tmp_path: Path) -> None:
     run = run_of(tmp_path, 0.5)
     text = printed(run)

@@ -31,6 +31,7 @@ def texts(run: Run) -> list[dict[tuple[str, str], str]]:
     return [{heading: cell(summary) for heading, cell in cells.items()} for summary in summaries]
 
 
+# proves measuring: counters-shown
 def test_each_interface_has_its_processor_time_switches_and_packets(tmp_path: Path) -> None:
     cases = sweep(interfaces=("posix", "mpiio"), transfers=(65536,))
     for case in cases:
@@ -75,6 +76,7 @@ def test_a_run_without_counters_says_so(tmp_path: Path) -> None:
     assert "This run has no counters" in rendered(run_of(tmp_path, [CaseSpec()]))
 
 
+# proves measuring: counters-shown
 def test_the_page_has_the_table_where_there_are_counters(tmp_path: Path) -> None:
     run = run_of(tmp_path, [CaseSpec(counting_nodes=1)])
     assert CAPTION in write_html([run], tmp_path / "report.html").read_text()

@@ -59,6 +59,7 @@ def covered(run: Run) -> list[tuple[str, str, int, int]]:
     ]
 
 
+# proves measuring: reread-remark
 def test_a_read_covers_what_the_write_before_it_completed(tmp_path: Path) -> None:
     run = run_of(tmp_path, {"write": [124, 346], "read": [124, 346]}, at_deadline=11)
     # With wear-out every rank has come as far as the fastest.
@@ -79,6 +80,7 @@ def test_whole_phases_need_no_words(tmp_path: Path) -> None:
     assert "" not in [sentence for sentence, _ in result_remarks(run, summarize(run), None)]
 
 
+# proves measuring: reread-remark
 def test_a_read_that_its_own_deadline_ends_limits_the_reread_alone(tmp_path: Path) -> None:
     done = {"write": [1024], "read": [600], "reread": [600]}
     assert covered(run_of(tmp_path, done)) == [("reread", "read", 600, 1024)]

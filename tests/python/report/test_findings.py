@@ -80,6 +80,7 @@ def test_a_sentence_has_the_weakest_grade_of_its_results_and_none_by_definition(
     assert (nothing.is_certain, nothing.grade) == (True, "")
 
 
+# proves limits: repetitions-needed
 def test_each_reason_of_a_low_grade_has_one_line_and_trusted_results_none(tmp_path: Path) -> None:
     run = trusted(run_of(tmp_path, [CaseSpec(), CaseSpec(operations=("write",))], repetitions=5))
     assert advice(summarize(run), {}) == []

@@ -24,6 +24,7 @@ def cards_of(run: Run) -> list[tuple[str, str, str]]:
     return [(card.name, card.value, card.how) for card in best_rates(summarize(run), facets)]
 
 
+# proves measuring: headline
 def test_the_best_of_several_is_the_one_that_leads_beyond_chance(tmp_path: Path) -> None:
     run = trusted(run_of(tmp_path, sweep(transfers=(4 * KIB, MIB), operations=("write",))))
     ((name, value, how),) = cards_of(run)
@@ -33,6 +34,7 @@ def test_the_best_of_several_is_the_one_that_leads_beyond_chance(tmp_path: Path)
     assert how == "through posix, 2 clients, segmented, 1 MiB per transfer (of 4 trusted results; trust A)"
 
 
+# proves measuring: drawn-to-mean, not-distinguishable
 def test_results_that_chance_may_have_ordered_share_the_headline(tmp_path: Path) -> None:
     run = trusted(run_of(tmp_path, [CaseSpec(name=name, operations=("write",)) for name in "abcd"]))
     base = next(sample.rate_mib_s for sample in run.samples)
@@ -48,6 +50,7 @@ def test_results_that_chance_may_have_ordered_share_the_headline(tmp_path: Path)
     assert float(value.split()[0]) == pytest.approx(sum(centres) / 4, rel=0.002)
 
 
+# proves measuring: no-c-or-d, no-headline
 def test_results_that_are_not_trusted_have_no_headline_and_one_reason(tmp_path: Path) -> None:
     """The verified case, the short one and the cached read are in tables alone."""
     run = trusted(run_of(tmp_path, [CaseSpec()]))
@@ -77,6 +80,7 @@ def test_results_that_are_not_trusted_have_no_headline_and_one_reason(tmp_path: 
     assert cards_of(short) == []
 
 
+# proves measuring: headline-needs
 def test_three_repetitions_are_no_headline_though_they_agree(tmp_path: Path) -> None:
     run = trusted(run_of(tmp_path, [CaseSpec(operations=("write",))], repetitions=3))
     assert [summary.trust.grade for summary in summarize(run) if summary.trust] == ["B"]
@@ -106,6 +110,7 @@ def test_results_that_are_narrow_by_luck_are_no_headline(tmp_path: Path) -> None
         pytest.param(0.055, 0.055, True, id="all are narrow enough"),
     ],
 )
+# proves measuring: headline-needs
 def test_all_results_say_how_much_they_vary(tmp_path: Path, usual: float, wild: float, leads: bool) -> None:
     """Half of the intervals are within 10 % by chance in 8 % of runs that vary by 10 %."""
     run = trusted(run_of(tmp_path, [CaseSpec(operations=("write",)) for _ in range(5)]))
@@ -121,6 +126,7 @@ def test_all_results_say_how_much_they_vary(tmp_path: Path, usual: float, wild: 
     assert bool(cards_of(run.model_copy(update={"samples": samples}))) is leads
 
 
+# proves measuring: no-c-or-d
 def test_one_repetition_is_no_headline_however_high(tmp_path: Path) -> None:
     run = trusted(run_of(tmp_path, [CaseSpec(operations=("write",)), CaseSpec(operations=("write",))]))
     few = [

@@ -165,6 +165,7 @@ def test_methods_that_scatter_around_each_other_have_no_crossover(tmp_path: Path
     assert "faster" not in caption
 
 
+# proves limits: list-methods
 def test_a_length_whose_rates_agree_by_chance_is_not_preferred(tmp_path: Path) -> None:
     """Of equal methods that scatter, those with narrow intervals would differ: here those of 1 KiB."""
     wide, narrow = (0.8, 1.0, 1.25), (0.99, 1.0, 1.01)
@@ -183,6 +184,7 @@ def test_a_length_whose_rates_agree_by_chance_is_not_preferred(tmp_path: Path) -
     assert "Gather has" not in caption
 
 
+# proves limits: lower-grades, list-methods
 def test_results_that_scatter_are_compared(tmp_path: Path) -> None:
     """The interval of the ratio has their spread: here that of pairs which rise and fall together."""
     rates = {

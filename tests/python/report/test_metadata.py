@@ -208,6 +208,7 @@ class TestFigures:
         assert figure["facet"]["row"]["field"] == "operation"
         assert "'sort': ['shared', 'per-rank']" in str(figure)
 
+    # proves measuring: figures-end
     def test_a_line_ends_where_ten_requests_are_slower(self) -> None:
         latencies = LatencyDistribution({10: 900, 100: 99, 120: 1})
         line = Line("stat", latencies, styles(["stat"])["stat"])

@@ -37,6 +37,7 @@ def mixed_run(folder: Path) -> Run:
     return run.model_copy(update={"samples": samples})
 
 
+# proves measuring: mix-share-reached
 def test_both_have_a_row_whose_rates_add_up(tmp_path: Path) -> None:
     run = mixed_run(tmp_path)
     lines = printed(run, 120).splitlines()

@@ -105,6 +105,7 @@ def test_two_repetitions_show_their_extremes_and_say_so(tmp_path: Path) -> None:
     assert "minimum and maximum (3 or fewer repetitions)" in page.text("figcaption")
 
 
+# proves measuring: calls-shown
 def test_calls_have_a_table_where_they_differ_from_the_requests(tmp_path: Path) -> None:
     caption = "Requests and file system calls, mean per repetition"
     collective = CaseSpec(interface={"name": "mpiio"}, calls_per_request=0.25)

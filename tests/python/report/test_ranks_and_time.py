@@ -59,6 +59,7 @@ def test_thousands_of_ranks_are_shown_by_node(tmp_path: Path) -> None:
     assert len(chart.svg) < 100_000
 
 
+# proves limits: map-open
 def test_a_slow_rank_is_said_in_words(tmp_path: Path) -> None:
     run = run_of(tmp_path, [CaseSpec(clients=3, slow_ranks={1: 2.0})], repetitions=4)
     found = rank_map_of(run, facets_of(run))
@@ -70,6 +71,7 @@ def test_a_slow_rank_is_said_in_words(tmp_path: Path) -> None:
     assert rank_map._SHADES[0] in found.chart.svg or "rgb(61, 13, 2)" in found.chart.svg
 
 
+# proves limits: map-open
 def test_a_rank_that_was_slow_once_raises_no_alarm(tmp_path: Path) -> None:
     run = run_of(tmp_path, [CaseSpec(clients=3, slow_ranks={1: 2.0})], repetitions=1)
     found = rank_map_of(run, facets_of(run))

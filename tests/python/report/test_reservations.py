@@ -49,6 +49,7 @@ def test_expensive_opens_are_reported_by_interface(tmp_path: Path) -> None:
     assert reservations([summary, *dear]) == ["posix: open and close take 25–70 % of the time in 2 results."]
 
 
+# proves measuring: repetitions-needed
 def test_operations_that_used_up_their_repetitions_are_reported_with_the_worst(tmp_path: Path) -> None:
     summary = summary_of(tmp_path, (100, 150, 200))
     until = {"min": 3, "max": 3, "until": 0.05}
@@ -62,6 +63,7 @@ def test_operations_that_used_up_their_repetitions_are_reported_with_the_worst(t
     )
 
 
+# proves measuring: repetitions-needed
 def test_the_number_of_repetitions_that_5_percent_takes_is_given(tmp_path: Path) -> None:
     summary = summary_of(tmp_path, (100, 104, 96, 101))
     (sentence,) = reservations([summary])

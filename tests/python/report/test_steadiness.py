@@ -72,6 +72,8 @@ def test_a_steady_run_needs_no_words(tmp_path: Path) -> None:
     assert said(run_of(tmp_path)) == []
 
 
+# proves limits: straggler
+# proves measuring: stragglers, straggler-remark, loss
 def test_a_late_rank_is_named_with_its_node_and_its_cost(tmp_path: Path) -> None:
     run = run_of(tmp_path, late=lambda repetition, rank: 2.0 if rank == 7 and repetition else 1.0)
     assert said(run) == [
@@ -89,6 +91,7 @@ def test_a_late_rank_is_named_with_its_node_and_its_cost(tmp_path: Path) -> None
     ],
     ids=["for a while", "all along", "too short to tell"],
 )
+# proves measuring: slow-period, slow-period-interval, whole-phase
 def test_a_timeline_says_when_a_rank_was_slow(tmp_path: Path, own: list[int], words: str) -> None:
     others = [8] * min(len(own) // 2 + 2, 7)
     run = run_of(
@@ -111,6 +114,8 @@ def test_only_reported_stragglers_are_examined(tmp_path: Path, monkeypatch: pyte
     assert sentences[-1] == "2 smaller stragglers not shown."
 
 
+# proves limits: straggler
+# proves measuring: stragglers, straggler-remark
 def test_all_late_ranks_of_a_node_are_one_straggler(tmp_path: Path) -> None:
     def late(repetition: int, rank: int) -> float:
         return 3.0 if rank in (1, 3) else 1.0 + 0.01 * ((3 * repetition + rank) % 5)
@@ -121,16 +126,20 @@ def test_all_late_ranks_of_a_node_are_one_straggler(tmp_path: Path) -> None:
     assert "all ranks of node02" in said(run)[0]
 
 
+# proves limits: permutations
 def test_a_rank_that_is_late_once_is_no_straggler(tmp_path: Path) -> None:
     run = run_of(tmp_path, late=lambda repetition, rank: 2.0 if (repetition, rank) == (3, 7) else 1.0)
     assert said(run) == []
 
 
+# proves limits: unused-phases
+# proves measuring: short-unjudged
 def test_short_phases_are_not_judged(tmp_path: Path) -> None:
     run = run_of(tmp_path, late=lambda repetition, rank: 0.02 if rank == 7 else 0.01)
     assert said(run) == []
 
 
+# proves limits: permutations
 def test_another_late_rank_each_time_is_no_straggler(tmp_path: Path) -> None:
     run = run_of(tmp_path, late=lambda repetition, rank: 2.0 if rank == repetition % CLIENTS else 1.0)
     assert said(run) == []
@@ -157,6 +166,7 @@ def test_ranks_without_work_are_not_waited_for(tmp_path: Path) -> None:
     assert last_ranks(load(run.directory)) == {}
 
 
+# proves measuring: outliers-of-six, outlier-slow, outlier-no-rank
 def test_an_outlier_of_one_rank_names_no_rank(tmp_path: Path) -> None:
     run = run_of(
         tmp_path,
@@ -170,6 +180,7 @@ def test_an_outlier_of_one_rank_names_no_rank(tmp_path: Path) -> None:
     ]
 
 
+# proves measuring: outlier-slow
 def test_an_outlier_of_all_ranks_is_one_of_all(tmp_path: Path) -> None:
     run = run_of(
         tmp_path,
@@ -180,6 +191,7 @@ def test_an_outlier_of_all_ranks_is_one_of_all(tmp_path: Path) -> None:
     assert "all ranks were slow" in sentence
 
 
+# proves measuring: outliers-kept
 def test_an_outlier_counts_all_the_same(tmp_path: Path) -> None:
     run = run_of(tmp_path, rate=lambda repetition: 400 if repetition == 3 else 1000)
     (summary,) = summarize(run)
@@ -188,6 +200,7 @@ def test_an_outlier_counts_all_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("slope", "verb"), [(-0.03, "fell by 21 %"), (0.03, "rose by 21 %")])
+# proves measuring: trend-line, claims-trend
 def test_a_trend_is_no_steady_state(tmp_path: Path, slope: float, verb: str) -> None:
     run = run_of(tmp_path, rate=lambda repetition: 1000 * (1 + slope * repetition))
     (sentence,) = said(run)
@@ -196,6 +209,7 @@ def test_a_trend_is_no_steady_state(tmp_path: Path, slope: float, verb: str) -> 
     assert verb in sentence
 
 
+# proves limits: single-repetition, uneven
 def test_one_repetition_is_uneven_and_names_no_rank(tmp_path: Path) -> None:
     def late(repetition: int, rank: int) -> float:
         return 2.0 if rank == 7 else 1.0 + 0.01 * rank
@@ -210,6 +224,7 @@ def test_one_repetition_is_uneven_and_names_no_rank(tmp_path: Path) -> None:
     assert said(spread) == []
 
 
+# proves limits: unused-phases
 def test_a_hiccup_in_one_of_four_short_phases_is_not_the_only_repetition(tmp_path: Path) -> None:
     def late(repetition: int, rank: int) -> float:
         return 0.5 if (repetition, rank) == (2, 7) else 0.05 + 0.0001 * rank
@@ -238,6 +253,7 @@ def test_many_operations_of_one_repetition_name_no_rank(tmp_path: Path) -> None:
     assert [found.rank for found in stragglers(twice, last_ranks(twice))] == [5]
 
 
+# proves limits: time-of-rank, phases-needed
 def test_two_ranks_are_compared_with_each_other(tmp_path: Path) -> None:
     few = run_of(tmp_path / "few", late=lambda _, rank: 1.0 + rank, repetitions=4, clients=2)
     assert said(few) == [], "four phases of two ranks may be chance"
@@ -246,6 +262,7 @@ def test_two_ranks_are_compared_with_each_other(tmp_path: Path) -> None:
     assert (found.rank, round(found.lateness, 3)) == (1, 2.0)
 
 
+# proves limits: unused-phases
 def test_ranks_with_more_work_are_no_stragglers(tmp_path: Path) -> None:
     run = run_of(tmp_path, late=lambda _, rank: 2.0 if rank == 7 else 1.0)
     events = run.directory / "events.jsonl"

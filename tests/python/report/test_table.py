@@ -59,6 +59,7 @@ def test_each_result_has_its_letter_in_a_narrow_table_and_its_reasons_elsewhere(
     assert "Trust (number of results): C 1 (" in text
 
 
+# proves measuring: rate-of-result, one-number
 def test_table_export_and_chart_have_one_centre(tmp_path: Path) -> None:
     """The geometric mean of the repetitions' rates, not three different ones."""
     run = run_of(tmp_path, [CaseSpec(operations=("write",))], repetitions=4)
@@ -72,6 +73,7 @@ def test_table_export_and_chart_have_one_centre(tmp_path: Path) -> None:
     assert f" {significant(centre)} ± " in rendered(run, 80)
 
 
+# proves measuring: rate-0
 def test_repetitions_at_zero_are_counted_and_said(tmp_path: Path) -> None:
     run = run_of(tmp_path, [CaseSpec(operations=("write",))], repetitions=4)
     stopped = run.samples[0].model_copy(update={"rate_mib_s": 0.0})
@@ -181,6 +183,7 @@ def methods(multiple: float | None, collective: float | None) -> list[CaseSpec]:
     ]
 
 
+# proves measuring: calls-shown
 def test_calls_stand_beside_requests_where_they_differ(tmp_path: Path) -> None:
     lines = rendered(run_of(tmp_path, methods(2048, 0.25)), 120).splitlines()
     assert lines[0].split()[-2:] == ["read", "write"]
@@ -193,6 +196,7 @@ def test_calls_stand_beside_requests_where_they_differ(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("per_request", [1, 1.005, None])
+# proves measuring: calls-shown
 def test_calls_that_are_the_requests_are_not_reported(tmp_path: Path, per_request: float | None) -> None:
     operations = ("write", "read", "read-modify-write")
     cases = [

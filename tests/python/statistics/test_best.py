@@ -11,12 +11,14 @@ from strider.statistics.best import best_of, critical_value
 @pytest.mark.parametrize(
     ("k", "freedom", "table"), [(2, 10, 1.81), (5, 10, 2.47), (5, 20, 2.30), (10, 20, 2.60)]
 )
+# proves measuring: not-distinguishable
 def test_critical_values_are_dunnetts(k: int, freedom: int, table: float) -> None:
     """One-sided, 5 %, equal numbers (Dunnett 1955, table 1a)."""
     assert critical_value(k, freedom) == pytest.approx(table, abs=0.015)
 
 
 @pytest.mark.parametrize("k", [5, 15, 60])
+# proves measuring: drawn-to-mean, excess, excess-headline, excess-best
 def test_the_best_of_equal_results_has_no_bonus(k: int) -> None:
     """Five repetitions that vary by 5 %: the highest is 2 to 5 % too high, the headline less than 0.5 %."""
     rng = np.random.default_rng(k)

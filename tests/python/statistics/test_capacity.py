@@ -100,6 +100,7 @@ WELL, MIXED, LATE = [KEEPS_UP] * 3, [KEEPS_UP, IS_LATE, KEEPS_UP], [IS_LATE] * 3
         ),
     ],
 )
+# proves measuring: highest-rate
 def test_a_rate_is_carried_if_all_repetitions_keep_up_there_and_below(
     tmp_path: Path, shares: Sequence[Sequence[float]], carried: float | None, refused: float | None, said: str
 ) -> None:
@@ -112,6 +113,7 @@ def test_a_rate_is_carried_if_all_repetitions_keep_up_there_and_below(
 
 
 @pytest.mark.parametrize("states", [*itertools.product("+-~", repeat=4)])
+# proves measuring: gap-in-rates
 def test_no_rate_is_carried_above_one_that_is_not(steady: list[OperationSummary], states: str) -> None:
     summaries = [
         replace(one, loads=[_load(one, state, n) for n in range(3)])
@@ -129,6 +131,7 @@ def test_no_rate_is_carried_above_one_that_is_not(steady: list[OperationSummary]
     assert ("was not carried although" in sentence) == (found.crossed is not None)
 
 
+# proves measuring: carried-rate
 def test_what_is_issued_and_completed_much_later_is_not_carried(steady: list[OperationSummary]) -> None:
     """Caches take writes faster than the synchronization at the end brings them to storage."""
     *rest, last = steady
@@ -164,6 +167,7 @@ def test_what_is_issued_and_completed_much_later_is_not_carried(steady: list[Ope
         ([(100, 110), (150, 170), (math.nan, math.nan), (math.nan, math.nan)], "too few requests show where"),
     ],
 )
+# proves measuring: latency-rises
 def test_the_sentence_names_the_rate_from_which_latency_rises(
     steady: list[OperationSummary], p99_us: Sequence[tuple[float, float]], said: str
 ) -> None:
@@ -177,6 +181,7 @@ def test_the_sentence_names_the_rate_from_which_latency_rises(
     assert said in sentence
 
 
+# proves measuring: latency-rises
 def test_a_latency_that_rises_where_nothing_is_carried_is_no_knee(steady: list[OperationSummary]) -> None:
     p99_us = [(100, 110), (150, 170), (150, 170), (5000, 6000)]
     summaries = [
@@ -191,6 +196,7 @@ def test_a_latency_that_rises_where_nothing_is_carried_is_no_knee(steady: list[O
     assert "up to there its p99 is below 2 times that at 1000 requests/s" in loads(summaries)[0]
 
 
+# proves measuring: highest-rate
 def test_the_load_is_the_first_remark_below_the_table(tmp_path: Path) -> None:
     run = run_of(tmp_path, [WELL, WELL, LATE])
     (first, is_doubt), *_ = result_remarks(run, summarize(run), None)
@@ -217,6 +223,7 @@ def test_one_arrival_rate_shows_no_capacity(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2])
+# proves measuring: rates-need, otherwise-reason
 def test_too_few_repetitions_show_no_capacity_and_the_sentence_asks_for_more(
     tmp_path: Path, count: int
 ) -> None:
@@ -242,6 +249,7 @@ def test_a_rate_with_fewer_repetitions_is_left_out_beside_two_others(tmp_path: P
         (2.0, "sync", "none", '(best grade: C not synced); include the write to storage: set sync = "end"'),
     ],
 )
+# proves measuring: rates-need, otherwise-reason
 def test_results_below_grade_b_show_no_capacity_and_the_sentence_has_the_remedy(
     tmp_path: Path, elapsed_s: float, key: str, value: object, said: str
 ) -> None:

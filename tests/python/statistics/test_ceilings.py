@@ -19,6 +19,7 @@ def ceilings(*reports: CeilingReport) -> Ceilings:
     return Ceilings.of(run_of(ceilings=reports))
 
 
+# proves limits: higher-value
 def test_of_start_and_end_the_higher_one_counts() -> None:
     found = ceilings(
         of_clients("start", memory_copy=1000), of_clients("end", memory_copy=1200, verification=None)
@@ -61,6 +62,7 @@ DEVICE = of_node(device_read=500, device_write=500)
 UNSYNCED = {"sync": "none"}
 
 
+# proves limits: faster-than-device, no-evidence-of-device
 def test_a_read_faster_than_the_device_is_one_of_a_cache() -> None:
     assert exceeding(Result("read"), DEVICE) == Exceeding("device", 2.0, 2.0)
     assert exceeding(Result("read", rates=[540.0]), DEVICE) is None
@@ -75,6 +77,7 @@ def test_a_rate_that_may_be_that_of_the_device_is_none_of_a_cache() -> None:
     assert exceeding(Result("read", rates=[950.0, 1050.0, 1000.0]), DEVICE) is not None
 
 
+# proves limits: faster-than-device, no-evidence-of-device
 def test_a_write_that_was_not_synced_too() -> None:
     assert exceeding(Result("write", keys=UNSYNCED), DEVICE) == Exceeding("device", 2.0, 2.0)
 
@@ -93,6 +96,7 @@ def test_a_write_that_was_not_synced_too() -> None:
         Result("read-modify-write"),
     ],
 )
+# proves limits: faster-than-device, no-evidence-of-device
 def test_what_was_at_the_device_is_not_accused(result: Result) -> None:
     assert exceeding(result, DEVICE) is None
 
@@ -127,6 +131,7 @@ WITHIN = {"counters": [("network", "lo", {"received_bytes": 1000 * MIB})]}
         ({}, "nfs4", None),  # nobody counted
     ],
 )
+# proves limits: faster-than-network
 def test_a_rate_beyond_the_links_is_one_of_a_cache(
     keys: dict[str, Any], file_system: str, found: Exceeding | None
 ) -> None:

@@ -32,6 +32,7 @@ def test_counters_are_summed_over_nodes_and_averaged_over_repetitions(tmp_path: 
     assert found.memory_bytes == 2 * (8 << 30)
 
 
+# proves limits: clock-ticks
 def test_shares_of_processor_time_are_those_of_vmstat(tmp_path: Path) -> None:
     found = counters_of(tmp_path, nodes=3)
     assert found.processor_share("user_s", "nice_s") == pytest.approx(0.5)

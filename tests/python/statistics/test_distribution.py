@@ -20,6 +20,7 @@ from strider.statistics.distribution import (
 RATES = st.lists(st.floats(min_value=0.01, max_value=1e6), min_size=1, max_size=9)
 
 
+# proves measuring: rate-of-result, summary-columns
 def test_location_and_spread_are_the_textbook_ones() -> None:
     described = describe([100.0, 110.0, 150.0])
     assert described is not None
@@ -48,6 +49,7 @@ def test_the_centre_lies_between_the_extremes_and_within_its_interval(rates: lis
         assert described.interval.low - slack <= described.centre <= described.interval.high + slack
 
 
+# proves measuring: interval-of-rate
 def test_two_repetitions_are_too_few_for_an_interval() -> None:
     assert confidence_interval([1.0, 2.0]) is None
 
@@ -59,6 +61,7 @@ def test_the_interval_says_how_it_was_found() -> None:
     assert methods == ["Student t", "BCa bootstrap", "all values equal"]
 
 
+# proves measuring: interval-of-rate
 def test_the_interval_of_three_values_is_students_on_logarithms() -> None:
     found = confidence_interval([90.0, 100.0, 90.0 * 100 / 81])
     assert found is not None
@@ -94,6 +97,7 @@ def test_so_many_repetitions_of_the_same_spread_reach_the_half_width(half_width:
     assert repetitions_for(of(2), half_width) is None
 
 
+# proves measuring: rate-0
 def test_a_rate_of_zero_is_counted_and_leaves_no_interval() -> None:
     found = describe([100.0, 0.0, 110.0, 105.0])
     assert found is not None

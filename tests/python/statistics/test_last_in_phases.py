@@ -17,6 +17,7 @@ from strider.store import query
 from strider.store.tables import derive, export
 
 
+# proves limits: last-rank, phases-not-loss
 def test_a_rank_that_is_mostly_the_last_is_named(tmp_path: Path) -> None:
     run = of_many_ranks(tmp_path, lambda repetition: 42 if repetition else 3)
     (found,) = stragglers(run, last_ranks(run))
@@ -44,6 +45,7 @@ def test_else_none_is_named(tmp_path: Path, changes: dict[str, object]) -> None:
     assert stragglers(run, last_ranks(run)) == []
 
 
+# proves limits: last-rank
 def test_equal_ranks_seldom_name_one(tmp_path: Path) -> None:
     chance = random.Random(5)
     for number in range(6):
@@ -52,6 +54,7 @@ def test_equal_ranks_seldom_name_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("nodes", [2, 4, 20])
+# proves limits: last-node
 def test_a_node_whose_ranks_take_turns_is_named(tmp_path: Path, nodes: int) -> None:
     of_node = MANY_RANKS // nodes
     run = of_many_ranks(
@@ -65,6 +68,7 @@ def test_a_node_whose_ranks_take_turns_is_named(tmp_path: Path, nodes: int) -> N
 
 
 @pytest.mark.parametrize(("nodes", "fewest"), [(10, 4), (5, 5), (2, 10)])
+# proves limits: last-node
 def test_so_many_repetitions_name_a_node(tmp_path: Path, nodes: int, fewest: int) -> None:
     of_node = MANY_RANKS // nodes
     for repetitions in (fewest - 1, fewest):
@@ -104,6 +108,7 @@ def test_a_slow_rank_does_not_make_its_node_slow(tmp_path: Path) -> None:
     assert (found.rank, found.last) == (0, 16)
 
 
+# proves limits: beside-named-rank
 def test_a_slow_rank_does_not_hide_a_slow_node(tmp_path: Path) -> None:
     of_node = MANY_RANKS // 10
     run = of_many_ranks(
@@ -117,6 +122,7 @@ def test_a_slow_rank_does_not_hide_a_slow_node(tmp_path: Path) -> None:
     assert (node.rank, node.node, node.last, node.n) == (None, "node 1", 4, 12)
 
 
+# proves limits: beside-named-rank
 def test_beside_a_slow_rank_equal_nodes_are_not_named(tmp_path: Path) -> None:
     chance = random.Random(7)
     for number in range(6):
@@ -130,6 +136,7 @@ def test_beside_a_slow_rank_equal_nodes_are_not_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("nodes", [2, 4, 20])
+# proves limits: last-node
 def test_equal_nodes_seldom_name_one(tmp_path: Path, nodes: int) -> None:
     chance = random.Random(nodes)
     for number in range(6):

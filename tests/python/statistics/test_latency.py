@@ -29,10 +29,12 @@ from strider.store import load
         (0.1, 99, False),
     ],
 )
+# proves measuring: shown-percentiles
 def test_a_percentile_needs_ten_requests_beyond_it(share: float, requests: int, known: bool) -> None:
     assert is_known(share, requests) is known
 
 
+# proves measuring: shown-percentiles, hidden-percentiles, interval-columns
 def test_percentiles_of_few_requests_are_left_out_and_the_reason_is_given(tmp_path: Path) -> None:
     """128 requests in a repetition: p90 is known, p99 would be the maximum but one."""
     case = CaseSpec(pattern={"name": "segmented", "transfer": MIB, "block": 64 * MIB}, operations=("write",))
@@ -64,6 +66,7 @@ def test_the_repetition_with_the_fewest_requests_decides(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("n", [3, 5, 10])
+# proves measuring: percentile-interval
 def test_intervals_of_percentiles_hold_them_where_repetitions_differ(n: int) -> None:
     """A fifth of difference between repetitions, seen through buckets: 93 to 97 %."""
     rng = np.random.default_rng(n)
@@ -72,6 +75,7 @@ def test_intervals_of_percentiles_hold_them_where_repetitions_differ(n: int) -> 
     assert 0.93 <= np.mean((ends[:, 0] <= 1) & (ends[:, 1] >= 1)) <= 0.97
 
 
+# proves measuring: interval-not-narrower
 def test_equal_percentiles_are_known_to_within_a_bucket_only() -> None:
     low, high = _interval([1.0] * 5)
     assert 1.001 < high / low < 1.02

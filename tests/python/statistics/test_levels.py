@@ -46,6 +46,7 @@ def drawn(rng: np.random.Generator, rows: int, n: int, phi: float = 0.0) -> list
 
 
 @pytest.mark.parametrize("n", [6, 10, 20])
+# proves measuring: outlier-adjusted, trend, levels-distance
 def test_steady_runs_have_no_levels_trends_outliers_nor_resemblance(run: Run, n: int) -> None:
     """At most 1 % of runs; of 60, two are far more than chance."""
     rng = np.random.default_rng(n)
@@ -57,6 +58,7 @@ def test_steady_runs_have_no_levels_trends_outliers_nor_resemblance(run: Run, n:
     assert alarms.max() <= 2
 
 
+# proves measuring: outlier-tests
 def test_a_repetition_at_half_the_rate_is_found_among_ten_of_eight_operations(run: Run) -> None:
     """The modified scores alone find it in 72 %."""
     rng = np.random.default_rng(4)
@@ -68,12 +70,14 @@ def test_a_repetition_at_half_the_rate_is_found_among_ten_of_eight_operations(ru
     assert found >= 38
 
 
+# proves measuring: outlier-tests
 def test_two_stalls_do_not_hide_each_other(run: Run) -> None:
     (rates,) = drawn(np.random.default_rng(5), 1, 12)
     rates[[2, 8]] *= 0.3
     assert sorted(one.sample.repetition for one in outliers(with_rates(run, rates))) == [2, 8]
 
 
+# proves measuring: trend-error
 def test_a_rate_that_resembles_the_one_before_is_no_trend(run: Run) -> None:
     """Without the inflated error 77 % of such runs have one."""
     rng = np.random.default_rng(1)
@@ -82,6 +86,7 @@ def test_a_rate_that_resembles_the_one_before_is_no_trend(run: Run) -> None:
 
 
 @pytest.mark.parametrize("n", [5, 10])
+# proves measuring: trend, trend-error, trend-simulated
 def test_four_rates_that_resemble_the_ones_before_have_a_trend_in_one_run_of_a_hundred(n: int) -> None:
     """500 runs: with a level of 1 % and the autocorrelation one error higher it was one of thirty."""
     rng = np.random.default_rng(n)
@@ -97,6 +102,7 @@ def plain(rates: Series) -> OperationSummary:
     return cast(OperationSummary, SimpleNamespace(rates=rates.tolist(), n=rates.size, key=(1, "write")))
 
 
+# proves measuring: trend-or-shift
 def test_a_steady_fall_is_a_trend_and_no_shift(run: Run) -> None:
     """Both tests find it; the line is nearer to the rates."""
     fall = np.array([97.6, 96.6, 88.3, 85.6, 81.3, 77.4, 67.7, 66.5, 64.1, 56.7, 56.8, 52.9])
@@ -107,6 +113,7 @@ def test_a_steady_fall_is_a_trend_and_no_shift(run: Run) -> None:
 
 
 @pytest.mark.parametrize("n", [10, 20])
+# proves measuring: levels, shift-repetitions, levels-repetitions
 def test_levels_are_found_in_turn_and_after_a_shift(run: Run, n: int) -> None:
     rng = np.random.default_rng(n)
     (steady,) = drawn(rng, 1, n)
@@ -121,6 +128,7 @@ def test_levels_are_found_in_turn_and_after_a_shift(run: Run, n: int) -> None:
     assert [found.low, found.high] == pytest.approx([70, 100], rel=0.03)
 
 
+# proves measuring: trend-or-shift, autocorrelation
 def test_levels_and_resemblance_are_said_in_numbers(run: Run) -> None:
     rates = np.array([100.0, 101, 100, 99, 100, 70, 71, 70, 69, 70])
     sentences = steadiness(run, with_rates(run, rates))

@@ -38,6 +38,7 @@ def run_of(
 
 
 @pytest.mark.parametrize(("achieved", "saturated"), [(1000.0, False), (991.0, False), (989.0, True)])
+# proves measuring: both-conditions, below-99-percent, queue-of-30
 def test_a_load_that_is_not_carried_is_saturated(tmp_path: Path, achieved: float, saturated: bool) -> None:
     (summary,) = summarize(run_of(tmp_path, achieved))
     assert summary.load is not None
@@ -60,6 +61,7 @@ def test_a_load_that_is_not_carried_is_saturated(tmp_path: Path, achieved: float
         (200.0, 2, "fixed", True),
     ],
 )
+# proves measuring: both-conditions, below-99-percent, queue-of-30
 def test_the_line_has_to_be_long(
     tmp_path: Path, achieved: float, requests: int, kind: str, saturated: bool
 ) -> None:
@@ -107,6 +109,7 @@ def test_a_queue_that_is_offered_more_than_it_can_carry_is() -> None:
     assert share_saturated("fixed", 1.05, 2.0) == 1
 
 
+# proves measuring: drawn-rate
 def test_chance_in_what_came_is_no_saturation(tmp_path: Path) -> None:
     (summary,) = summarize(run_of(tmp_path, achieved=900, offered=905))
     assert summary.load is not None
@@ -121,6 +124,7 @@ def test_a_closed_loop_has_no_load(tmp_path: Path) -> None:
     assert row["saturated"] is None
 
 
+# proves measuring: arrivals-field, late-requests, saturated
 def test_table_page_and_rows_say_so(tmp_path: Path) -> None:
     run = run_of(tmp_path, achieved=500)
     (row,) = rows_of(run)

@@ -51,6 +51,7 @@ def timed(
         (1.0, 0.5, 1.0),  # less than either, by chance
     ],
 )
+# proves measuring: overlap-column, overlap, overlap-times
 def test_the_share_is_that_of_the_intel_mpi_benchmarks(
     tmp_path: Path, compute_s: float, together_s: float, share: float
 ) -> None:
@@ -60,12 +61,14 @@ def test_the_share_is_that_of_the_intel_mpi_benchmarks(
     assert found[2, "write"].share == pytest.approx(share)
 
 
+# proves measuring: overlap-column, overlap
 def test_a_case_without_its_twin_has_none(tmp_path: Path) -> None:
     assert overlaps([timed(s, 1.0, 1.0) for s in summaries_of(tmp_path, 0.001, 0.002)]) == {}
     other = summaries_of(tmp_path / "other", 0.0, 0.001, other={"depth": 8})
     assert overlaps([timed(s, 1.0, 1.0) for s in other]) == {}, "of another depth"
 
 
+# proves measuring: overlap-column, overlap
 def test_repetitions_and_names_make_no_other_twin(tmp_path: Path) -> None:
     alone, thinking = summaries_of(tmp_path, 0.0, 0.001, other={"settle": 1.0, "warmup": 2})
     assert overlaps([timed(alone, 1.0, 0.0), timed(thinking, 1.0, 1.0)])
@@ -79,6 +82,7 @@ def test_repetitions_and_names_make_no_other_twin(tmp_path: Path) -> None:
         ([3.1, 3.2, 3.3], False, "none shown"),
     ],
 )
+# proves measuring: overlap-interval, overlap-none-shown
 def test_overlap_within_the_scatter_of_repetitions_is_not_shown(
     tmp_path: Path, together_s: list[float], shown: bool, words: str
 ) -> None:
@@ -88,6 +92,7 @@ def test_overlap_within_the_scatter_of_repetitions_is_not_shown(
     assert overlap_cell(found)(thinking) == words
 
 
+# proves measuring: overlap-interval
 def test_overlap_of_two_repetitions_has_no_interval(tmp_path: Path) -> None:
     alone, thinking = summaries_of(tmp_path, 0.0, 0.001)
     two = [replace(one, samples=one.samples[:2]) for one in (alone, thinking)]

@@ -37,6 +37,7 @@ def test_independent_measurements_are_welchs_test_of_their_logarithms() -> None:
 
 @pytest.mark.parametrize("compare", [paired_ratio, unpaired_ratio])
 @given(base=RATES, seed=st.integers(0, 1000))
+# proves comparing: either-base
 def test_exchanged_sides_give_the_inverse(compare: type, base: list[float], seed: int) -> None:
     other = (np.array(base) * np.random.default_rng(seed).lognormal(0, 0.1, len(base))).tolist()
     there, back = compare(base, other), compare(other, base)
@@ -47,6 +48,7 @@ def test_exchanged_sides_give_the_inverse(compare: type, base: list[float], seed
 
 
 @pytest.mark.parametrize("compare", [paired_ratio, unpaired_ratio])
+# proves comparing: either-base
 def test_durations_and_rates_say_the_same(compare: type) -> None:
     base, other = np.array(BASE), np.array(OTHER[:5])
     assert float(compare(base, other).p_value()) == pytest.approx(
@@ -88,6 +90,7 @@ def test_many_ratios_are_computed_at_once() -> None:
 
 
 @given(st.lists(st.floats(min_value=0, max_value=1), min_size=1, max_size=30))
+# proves comparing: verdict
 def test_p_values_are_adjusted_as_benjamini_and_hochberg_say(p_values: list[float]) -> None:
     adjusted = adjust(p_values)
     assert adjusted.tolist() == pytest.approx(stats.false_discovery_control(p_values).tolist())
@@ -106,6 +109,7 @@ def test_exchanged_sides_are_as_far_from_the_threshold(factor: float, threshold:
     assert one == pytest.approx(two, rel=1e-6, abs=1e-12)
 
 
+# proves comparing: variance-of-earlier
 def test_two_runs_are_judged_by_the_variance_of_earlier_ones() -> None:
     past = np.exp([0.01, -0.02, 0.03, 0.0, -0.02, 0.01])
     ratio = ratio_by_history(100.0, 90.0, past)

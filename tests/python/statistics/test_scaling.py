@@ -20,6 +20,7 @@ def found(rates: dict[int, float]) -> Scaling:
     return Scaling(None, "servers", min(rates), scaling_of(each))  # type: ignore[arg-type]
 
 
+# proves limits: efficiency
 def test_efficiency_is_growth_beside_growth_in_proportion() -> None:
     (two, four) = found({1: 100, 2: 196, 4: 250}).points
     assert (two.count, four.count) == (2, 4)
@@ -40,6 +41,7 @@ def test_efficiency_is_growth_beside_growth_in_proportion() -> None:
         ({1: 100, 2: 250, 4: 500}, 4, None),  # more than in proportion
     ],
 )
+# proves limits: knee, between-counts
 def test_the_knee_is_between_what_is_surely_linear_and_what_surely_is_not(
     rates: dict[int, float], linear: int, below: int | None
 ) -> None:
@@ -67,6 +69,7 @@ def run_of(
 
 
 @pytest.mark.parametrize("noun", ["clients", "nodes"])
+# proves limits: scaling
 def test_a_knee_is_said_of_what_is_counted(tmp_path: Path, noun: str) -> None:
     # Each client writes as much, so that equal times are growth in proportion.
     (sentence,) = scaling(summarize(run_of(tmp_path, {1: 2.0, 2: 2.0, 4: 3.0}, noun)))
@@ -77,6 +80,7 @@ def test_a_knee_is_said_of_what_is_counted(tmp_path: Path, noun: str) -> None:
     )
 
 
+# proves limits: scaling, knee-or-highest
 def test_servers_of_an_interface_are_counted(tmp_path: Path) -> None:
     (sentence,) = scaling(summarize(run_of(tmp_path, {1: 8.0, 2: 4.0, 4: 2.0}, "servers")))
     assert sentence.startswith("Scaling of write through posix direct (segmented): no knee")
@@ -91,10 +95,12 @@ def test_servers_of_an_interface_are_counted(tmp_path: Path) -> None:
     [({1: 2.0, 2: 2.0, 4: 3.0}, 2), ({1: 0.1, 2: 0.1, 4: 0.2}, 4), ({1: 2.0, 4: 3.0}, 4)],
     ids=["two repetitions", "short phases", "two counts"],
 )
+# proves limits: knee-or-highest
 def test_nothing_is_said_without_enough(tmp_path: Path, seconds: dict[int, float], n: int) -> None:
     assert scalings(summarize(run_of(tmp_path, seconds, n=n))) == []
 
 
+# proves limits: scaling
 def test_other_work_is_not_compared(tmp_path: Path) -> None:
     run = run_of(tmp_path, {1: 2.0, 2: 2.0, 4: 3.0})
     last = run.cases[3]

@@ -79,6 +79,7 @@ def mixed(
     return summarize(run.model_copy(update={"samples": samples}))[1]
 
 
+# proves measuring: mix-caches, mix-exact
 def test_direct_reads_are_counted_exactly(tmp_path: Path) -> None:
     summary = mixed(tmp_path, READ, direct=True)
     assert summary.served is not None
@@ -86,6 +87,7 @@ def test_direct_reads_are_counted_exactly(tmp_path: Path) -> None:
     assert str(grade_of(summary, "ext4")) == "A"
 
 
+# proves measuring: mix-caches
 def test_a_read_modify_write_reads_all_bytes(tmp_path: Path) -> None:
     summary = mixed(tmp_path, BYTES // 2, "read-modify-write", direct=True)
     assert summary.served is not None
@@ -98,6 +100,7 @@ def test_the_counters_have_seen_the_ramp(tmp_path: Path) -> None:
     assert summary.served.share == pytest.approx(1.0)
 
 
+# proves measuring: mix-upper-bound
 def test_buffered_reads_have_an_upper_bound_which_shows_a_cache_and_never_storage(tmp_path: Path) -> None:
     cached = mixed(tmp_path / "cached", 0)
     assert str(grade_of(cached, "ext4")) == "D cache"
@@ -114,6 +117,7 @@ def test_buffered_reads_have_an_upper_bound_which_shows_a_cache_and_never_storag
 
 
 @pytest.mark.parametrize("keys", [{"process_counts": False, "fetched": 0}, {"fetched": None}])
+# proves measuring: mix-caches-need
 def test_nothing_is_known_without_counters_that_the_engine_uses(tmp_path: Path, keys: dict[str, Any]) -> None:
     summary = mixed(tmp_path, direct=True, **keys)
     assert summary.served is None

@@ -89,6 +89,7 @@ def test_below_50_values_the_bootstrap_would_be_too_sure() -> None:
 @pytest.mark.parametrize(
     ("draw", "n"), [(bimodal(0.5), 3), (bimodal(0.85), 10), (rare_stall, 10), (rare_stall, 49)]
 )
+# proves measuring: too-rare, unseen-values
 def test_what_happens_too_rarely_to_be_seen_is_in_no_interval(draw: Draw, n: int) -> None:
     """No method knows of a mode that none of the repetitions was in: docs/measuring.md says so."""
     assert share_holding_1(student_interval(draw(np.random.default_rng(1), (EXPERIMENTS, n)))) < 0.93
@@ -127,6 +128,7 @@ def test_identical_sides_differ_in_at_most_5_of_100_comparisons(design: Design, 
 @DESIGNS
 @pytest.mark.parametrize("draw", [normal, lognormal], ids=["normal", "lognormal"])
 @pytest.mark.parametrize("rows", [6, 60])
+# proves comparing: false-share, identical-sides
 def test_identical_runs_show_any_difference_in_at_most_5_of_100_comparisons(
     design: Design, draw: Draw, rows: int
 ) -> None:
@@ -145,6 +147,7 @@ def test_sides_of_different_spread_differ_in_at_most_5_of_100_comparisons(design
 
 @DESIGNS
 @SHAPES
+# proves comparing: interval
 def test_95_of_100_intervals_hold_the_true_ratio(design: Design, draw: Draw) -> None:
     rng = np.random.default_rng(1)
     low, high = design(draw(rng, (EXPERIMENTS, 20)), 0.9 * draw(rng, (EXPERIMENTS, 20))).interval()
@@ -152,6 +155,7 @@ def test_95_of_100_intervals_hold_the_true_ratio(design: Design, draw: Draw) -> 
 
 
 @DESIGNS
+# proves comparing: power-of-12
 def test_a_slowdown_by_5_percent_under_3_percent_noise_is_found_in_95_of_100_comparisons(
     design: Design,
 ) -> None:
@@ -170,6 +174,7 @@ def test_slowdowns_of_all_rows_are_found_in_95_of_100_rows(design: Design) -> No
     assert np.mean(adjust(design(base, other).p_value()) < 0.05) >= 0.95
 
 
+# proves comparing: false-share, identical-sides
 def test_differences_named_beside_real_ones_are_chance_in_at_most_5_of_100() -> None:
     rng = np.random.default_rng(1)
     real = np.where(np.arange(40) < 20, 0.9, 1.0)[:, np.newaxis]
@@ -182,6 +187,7 @@ def test_differences_named_beside_real_ones_are_chance_in_at_most_5_of_100() -> 
 
 
 @pytest.mark.parametrize("drift", [0.1, 0.3], ids=["10 %", "30 %"])
+# proves comparing: drift, false-rate-stays
 def test_drift_passes_for_a_difference_where_one_side_follows_the_other_but_not_in_rounds(
     drift: float,
 ) -> None:
@@ -205,6 +211,7 @@ def test_drift_passes_for_a_difference_where_one_side_follows_the_other_but_not_
 
 
 @pytest.mark.parametrize("n", [6, 8, 10, 15, 20, 30])
+# proves measuring: outlier-adjusted
 def test_one_steady_series_in_50_at_most_has_an_outlier(n: int) -> None:
     values = np.random.default_rng(n).normal(1, 0.03, (5000, n))
     assert np.mean((np.abs(modified_scores(values)) > outlier_limit(n)).any(axis=1)) < 0.02

@@ -22,6 +22,7 @@ def test_a_stall_is_found_among_noise() -> None:
     assert (2.0 <= found.begin_s < 2.4, 2.7 < found.end_s <= 3.1, found.all_along) == (True, True, False)
 
 
+# proves measuring: slow-period, slow-period-interval, whole-phase
 def test_half_the_speed_is_slow_all_along() -> None:
     found = spell_of([50.0] * 40, [100.0] * 20 + [0.0] * 20, 0.1)
     assert found is not None
@@ -29,6 +30,7 @@ def test_half_the_speed_is_slow_all_along() -> None:
     assert found.end_s <= 2.0
 
 
+# proves measuring: slow-period, slow-period-interval, whole-phase
 def test_the_shortest_time_is_reported() -> None:
     own = [0.0, 8.0, 8.0, 0.0, 0.0, 0.0, 0.0, 8.0]
     assert spell_of(own, [8.0] * 8, 0.5) == Spell(1.5, 3.5, all_along=False)

@@ -21,6 +21,7 @@ def test_there_is_one_summary_for_each_operation_of_each_case(tmp_path: Path) ->
     assert [(s.case.number, s.operation) for s in summaries] == [(1, "write"), (1, "read"), (2, "read")]
 
 
+# proves measuring: prefill, sample, not-counted-samples
 def test_warm_ups_and_preparation_do_not_count(tmp_path: Path) -> None:
     run = run_of(tmp_path, CaseSpec(operations=("read",)), warmup=2)
     (summary,) = summarize(run)
@@ -30,6 +31,7 @@ def test_warm_ups_and_preparation_do_not_count(tmp_path: Path) -> None:
     assert summary.rate.mean == pytest.approx(sum(counted) / 3)
 
 
+# proves measuring: sample, not-counted-samples
 def test_void_samples_do_not_count_but_are_reported(tmp_path: Path) -> None:
     write, read = summarize(run_of(tmp_path, CaseSpec(wrong_data=True)))
     assert (write.n, write.voided) == (3, 0)
@@ -39,6 +41,7 @@ def test_void_samples_do_not_count_but_are_reported(tmp_path: Path) -> None:
     assert [error.cause for error in read.errors] == ["zero"] * 3
 
 
+# proves measuring: summary-columns
 def test_both_averages_of_rates_are_given(tmp_path: Path) -> None:
     run = run_of(tmp_path, CaseSpec(operations=("write",)))
     (summary,) = summarize(run)
@@ -77,6 +80,7 @@ def test_the_deadline_keeps_both_numbers(tmp_path: Path) -> None:
     assert summary.deadline.rate == pytest.approx(1.08 * summary.rate.mean)
 
 
+# proves measuring: digest, digest-compares
 def test_the_same_case_through_two_interfaces_reads_the_same_data(tmp_path: Path) -> None:
     comparisons = compare_digests(run_of(tmp_path, *sweep(transfers=(4096, 8192))))
     assert [(one.operation, one.verdict, one.repetitions) for one in comparisons] == [

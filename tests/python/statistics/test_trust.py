@@ -93,6 +93,7 @@ def test_a_steady_synced_write_and_a_read_from_storage_are_an_a(run: Run) -> Non
         ((100.0, 130, 75, 120, 80, 101), 2.0, "C spread"),
     ],
 )
+# proves measuring: short-phases
 def test_repetitions_their_length_and_their_interval_count(
     run: Run, rates: tuple[float, ...], seconds: float | tuple[float, ...], grade: str
 ) -> None:
@@ -239,6 +240,7 @@ def _wider(draw: random.Random, rates: tuple[float, ...], seconds: tuple[float, 
 
 
 @pytest.mark.parametrize("worse", [_fewer, _shorter, _wider])
+# proves limits: fewer-says-less
 def test_less_data_never_gets_a_better_letter(run: Run, worse: Worse) -> None:
     draw = random.Random(7)
     seen = set()

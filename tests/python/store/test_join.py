@@ -80,6 +80,7 @@ def test_targets_are_compared_by_rounds(tmp_path: Path) -> None:
     assert {row.change.method for row in found.rows if row.change} == {"paired by round"}
 
 
+# proves comparing: memory-and-storage
 def test_memory_is_not_compared_with_storage(tmp_path: Path) -> None:
     parts = parts_in(tmp_path, systems=("ext4", "tmpfs"))
     found = compare_within(load(join(tmp_path / "2026-11-21-050000-both-bbbb", parts, COMMON)), "target")

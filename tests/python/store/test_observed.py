@@ -46,6 +46,7 @@ def sample_between(run_directory: Path, begin_s: float, end_s: float) -> None:
     events.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
+# proves measuring: time-source, short-sample
 def test_readings_count_as_far_as_they_cover_a_sample(run_directory: Path, tmp_path: Path) -> None:
     sample_between(run_directory, 0.25, 1.5)
     file = write(

@@ -134,6 +134,7 @@ def test_nested_values_are_flat_columns_with_units(run_dir: Path) -> None:
     assert sum(count for _, count in row["histogram_buckets"]) == row["latency_count"]
 
 
+# proves measuring: not-counted
 def test_calls_are_columns_and_null_where_not_counted(tmp_path: Path) -> None:
     cases = [CaseSpec(calls_per_request=2048), CaseSpec(calls_per_request=None)]
     directory = RunBuilder(cases, repetitions=1).write(tmp_path / RUN)
@@ -148,6 +149,7 @@ def test_calls_are_columns_and_null_where_not_counted(tmp_path: Path) -> None:
     assert query([directory], question) == [*counted, nobody, nobody]
 
 
+# proves measuring: counters-shown
 def test_each_counter_of_a_node_is_a_row(tmp_path: Path) -> None:
     directory = RunBuilder([CaseSpec(counting_nodes=2)], repetitions=2).write(tmp_path / RUN)
     question = (
@@ -193,6 +195,7 @@ def test_what_served_a_read_is_in_columns(tmp_path: Path) -> None:
 TIMELINES = "SELECT * EXCLUDE (run) FROM timelines ORDER BY ALL"
 
 
+# proves measuring: timelines
 def test_timelines_are_one_row_for_each_interval(tmp_path: Path) -> None:
     case = CaseSpec(timelines=[[5, 0, 7], [4, 3, 2]])
     directory = RunBuilder([case], repetitions=1).write(tmp_path / RUN)
@@ -242,6 +245,7 @@ def test_a_run_without_values_has_no_requests(run_dir: Path) -> None:
     assert query([run_dir], "SELECT * FROM requests") == []
 
 
+# proves measuring: clock-events
 def test_clocks_are_in_a_table(tmp_path: Path) -> None:
     directory = RunBuilder([CaseSpec(clock_error_s=2e-5)], repetitions=1).write(tmp_path / RUN)
     (first, _) = query([directory], "SELECT * EXCLUDE (run) FROM clocks")

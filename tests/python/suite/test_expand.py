@@ -184,6 +184,7 @@ def test_cases_that_differ_in_the_name_alone_stay_apart(suite_of: SuiteOf) -> No
         ('{ min = 30, until = "5%" }', {"min": 30, "max": 30, "until": 0.05}),
     ],
 )
+# proves measuring: until
 def test_repetitions_are_spelled_out(suite_of: SuiteOf, typed: str, plan: dict[str, float]) -> None:
     assert suite_of(f"repetitions = {typed}").plan.cases[0].repetitions.model_dump() == plan
 

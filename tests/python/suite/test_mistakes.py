@@ -308,6 +308,7 @@ def test_the_suite_without_mistakes_has_none(description: Description) -> None:
 
 
 @pytest.mark.parametrize("name", MISTAKES)
+# proves measuring: runtime-or-deadline
 def test_a_mistake_gets_one_message_with_its_line_and_a_remedy(name: str, description: Description) -> None:
     old, new, line, says = MISTAKES[name]
     text = old.sub(new, SUITE) if isinstance(old, re.Pattern) else SUITE.replace(old, new, 1)

@@ -38,6 +38,7 @@ class Runs:
 
 @pytest.mark.parametrize("delay_us", [2000, 5000, 20000])
 @pytest.mark.parametrize("operation", ["write", "read"])
+# proves measuring: known-delay
 def test_the_median_latency_is_the_delay(
     engine: Engine, tmp_path: Path, mount_delayfs: Mount, delay_us: int, operation: str
 ) -> None:
@@ -68,12 +69,14 @@ def open_loop(kind: str, load: float, count: int) -> Json:
 
 
 @pytest.mark.parametrize("load", [0.3, 0.6, 0.8])
+# proves measuring: known-queue
 def test_the_arrivals_are_those_of_the_theory_of_queues(load: float) -> None:
     """M/D/1, random arrivals, constant service time s, load r: mean wait r s / (2 (1 - r)), Pollaczek."""
     waits = list(islice(waits_s(1, load), 200_000))
     assert mean(waits) == pytest.approx(load / (2 * (1 - load)), rel=0.05)
 
 
+# proves measuring: arrival-seed, known-queue
 def test_a_queue_that_is_not_full_waits_as_long_as_theory_says(
     engine: Engine, tmp_path: Path, mount_delayfs: Mount
 ) -> None:
@@ -123,6 +126,7 @@ def hash_numbers(*numbers: int) -> int:
     return hashed
 
 
+# proves measuring: spins, issued-late
 def test_requests_at_equal_intervals_do_not_queue(
     engine: Engine, tmp_path: Path, mount_delayfs: Mount
 ) -> None:
@@ -137,6 +141,7 @@ def test_requests_at_equal_intervals_do_not_queue(
 
 
 @pytest.mark.parametrize("kind", ["fixed", "poisson"])
+# proves measuring: latency-from-due, wait-for-client, known-overload
 def test_beyond_what_is_served_the_wait_grows_with_every_request(
     engine: Engine, tmp_path: Path, mount_delayfs: Mount, kind: str
 ) -> None:
@@ -160,6 +165,7 @@ def test_beyond_what_is_served_the_wait_grows_with_every_request(
     agrees(served_s, SERVICE_US * 1e-6, 0.1)
 
 
+# proves measuring: arrivals-and-depth, known-depth
 def test_requests_in_flight_are_served_side_by_side(
     engine: Engine, tmp_path: Path, mount_delayfs: Mount
 ) -> None:

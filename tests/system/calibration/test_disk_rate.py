@@ -15,6 +15,7 @@ SECONDS = 7
 first of them is free: 1.3 % of seven seconds."""
 
 
+# proves measuring: known-throttle
 def test_the_rate_is_that_of_the_disk(engine: Engine, tmp_path: Path, memory_folder: Path) -> None:
     one = case(
         "segmented",

@@ -47,6 +47,7 @@ def samples(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> list[Js
 
 @pytest.mark.parametrize("operation", ["write", "read"])
 @pytest.mark.parametrize(("case", "servers"), [(1, 1), (2, 4)])
+# proves listio: rate
 def test_a_run_reports_the_rate_that_is_set(
     samples: list[Json], case: int, servers: int, operation: str
 ) -> None:

@@ -14,6 +14,7 @@ MIB = 1 << 20
 @pytest.mark.parametrize("limit_mib_s", [20, 150])
 @pytest.mark.parametrize("clients", [1, 3])
 @pytest.mark.parametrize("operation", ["write", "read"])
+# proves measuring: rate-limit, time-of-request, issued-on-time, known-rate-limit
 def test_data_moves_no_faster_than_it_may(
     engine: Engine, tmp_path: Path, memory_folder: Path, limit_mib_s: int, clients: int, operation: str
 ) -> None:

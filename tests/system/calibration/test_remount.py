@@ -25,6 +25,7 @@ def remounted(engine: Engine, tmp_path: Path, *words: object, **keys: float) -> 
     return run_engine(engine, plan([READ], **keys), tmp_path, options=options(*words))
 
 
+# proves measuring: remount, remount-once, remount-shell, remount-field
 def test_the_target_is_mounted_anew_before_each_cold_read(tmp_path: Path, memory_folder: Path) -> None:
     """By `strider run`, words quoted as for a shell; no rank has anything open, or umount would refuse."""
     suite = tmp_path / "cold.toml"
@@ -68,6 +69,7 @@ def test_the_target_is_mounted_anew_before_each_cold_read(tmp_path: Path, memory
         (["/nowhere/remount"], "No such file or directory"),
     ],
 )
+# proves measuring: remount-shell, remount-killed, remount-fails
 def test_a_command_that_fails_ends_the_case_and_is_named(
     engine: Engine, tmp_path: Path, words: list[str], said: str
 ) -> None:
@@ -83,6 +85,7 @@ def test_a_command_that_fails_ends_the_case_and_is_named(
         assert "the server is down" in done.stderr
 
 
+# proves measuring: remount-killed, remount-fails
 def test_a_command_that_hangs_is_killed_with_all_that_it_started(engine: Engine, tmp_path: Path) -> None:
     pids = tmp_path / "pid"
     script = (

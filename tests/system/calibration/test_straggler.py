@@ -24,6 +24,7 @@ operations = ["write", "read"]
 SLOW_RANK = 2
 
 
+# proves measuring: known-slow-rank
 def test_a_planted_slow_rank_is_named(tmp_path: Path, mount_delayfs: Mount) -> None:
     """Files of rank 2 take 20 ms for each request; those of the others none."""
     target = mount_delayfs(20_000, f"case1.{SLOW_RANK}")

@@ -173,6 +173,7 @@ def rewrite_without_store(
 
 
 @pytest.mark.parametrize(("sync", "lazy"), [("none", False), ("end", False), ("each", False), ("end", True)])
+# proves measuring: cephfs-sync
 def test_a_sync_waits_until_the_object_stores_have_it(
     engine: Engine, tmp_path: Path, cephfs: Record, sync: str, lazy: bool
 ) -> None:

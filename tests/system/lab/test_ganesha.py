@@ -93,6 +93,7 @@ def test_a_server_that_dies_is_an_error_and_no_hang(engine: Engine, tmp_path: Pa
         assert done.events[-1]["status"] == "complete"
 
 
+# proves measuring: nfs-sync, none-means-none
 def test_a_sync_is_the_servers(engine: Engine, tmp_path: Path, ganesha: Record, strace: str) -> None:
     """libnfs commits what was written when it closes a file, even with `sync = "none"`."""
     (pid,) = [process.pid for process in ganesha.processes if process.name == "ganesha"]

@@ -70,6 +70,7 @@ def test_ctrl_c_ends_a_run_through_the_library(engine: Engine, tmp_path: Path, g
     check_interruption(engine, tmp_path, mount, GFAPI, gluster.enter)
 
 
+# proves measuring: gfapi-sync
 def test_a_sync_is_the_bricks(engine: Engine, tmp_path: Path, gluster: Record, strace: str) -> None:
     mount = gluster.endpoints[0].mount
     assert mount is not None

@@ -50,6 +50,7 @@ def test_ctrl_c_ends_a_run_through_the_library(engine: Engine, tmp_path: Path, x
     check_interruption(engine, tmp_path, mount(xrootd), native(xrootd), xrootd.enter)
 
 
+# proves measuring: xrootd-sync
 def test_a_sync_is_the_servers(engine: Engine, tmp_path: Path, xrootd: Record, strace: str) -> None:
     (pid,) = [process.pid for process in xrootd.processes if process.name == "xrootd"]
     server = Server([pid], mount(xrootd).parent / "data", shares_syncs=True)
