@@ -10,7 +10,7 @@ MODULE_HEAD = '''\
 """Records of results, written by `make pages` from the engine's schema (`schema.json`). Do not edit.
 
 Units are in the names: `_s` seconds, `_mib_s` MiB/s, `bytes` bytes. A number that the engine could not
-compute is `null` in JSON and NaN here.
+compute is `null` in JSON and NaN here. docs/reference/results.md says what each field means.
 """
 
 from __future__ import annotations
@@ -122,24 +122,20 @@ def python_field(field: FieldSchema, known_phase: bool) -> str:
         default = "None" if field.name in ("case", "repetition", "operation") else ""
     if field.name in PYTHON_NAMES:
         given = f"default={default}, " if default else ""
-        return f'    {PYTHON_NAMES[field.name]}: {kind} = Field({given}alias="{field.name}")'
-    return f"    {field.name}: {kind}" + (f" = {default}" if default else "")
+        return f'{PYTHON_NAMES[field.name]}: {kind} = Field({given}alias="{field.name}")'
+    return f"{field.name}: {kind}" + (f" = {default}" if default else "")
 
 
 def python_class(name: str, about: str, fields: Iterable[tuple[FieldSchema, bool]]) -> str:
     """A record as a class; with each field whether it must not be null although the schema allows it."""
-    fields = list(fields)
     summary, _, more = about.partition(". ")
-    summary = f"{summary}." if more else about
-    about_lines = textwrap.wrap(f'"""{summary}', WIDTH - 4)
-    about_lines += ["", *textwrap.wrap(more, WIDTH - 4)] if more else []
-    lines = [f"class {name}(Record):", *about_lines, "", "Attributes:"]
-    for field, _ in fields:
-        text = f"{PYTHON_NAMES.get(field.name, field.name)}: {field.about}"
-        lines += textwrap.wrap(text, WIDTH - 8, initial_indent="    ", subsequent_indent="        ")
-    head, *rest = [*lines, '"""']
-    doc = "\n".join([head, *(textwrap.indent(line, "    ") if line else "" for line in rest)])
-    return doc + "\n\n" + "\n".join(python_field(field, known) for field, known in fields) + "\n"
+    doc = f'"""{about}"""'
+    if more:
+        doc = f'"""{summary}.\n\n{textwrap.fill(more, WIDTH - 4)}\n"""'
+    elif len(doc) > WIDTH - 4:
+        doc += "  # noqa: E501"
+    lines = [doc, "", *(python_field(field, known) for field, known in fields)]
+    return f"class {name}(Record):\n" + textwrap.indent("\n".join(lines), "    ") + "\n"
 
 
 def records_module(schema: ResultsSchema) -> str:
@@ -158,8 +154,22 @@ def records_module(schema: ResultsSchema) -> str:
 
 
 def schema_json(schema: ResultsSchema) -> str:
-    """The text of `python/strider/store/schema.json`."""
-    return json.dumps(schema.model_dump(exclude_unset=True), indent=1, ensure_ascii=False) + "\n"
+    """The text of `python/strider/store/schema.json`: a line for each field, without what is usual."""
+    lines = ["{", f' "events": {json.dumps(schema.events)},', ' "records": {']
+    for name, record in schema.records.items():
+        lines.append(f'  "{name}": {{"about": {_json(record.about)}, "fields": [')
+        lines.append(",\n".join(f"   {_json(_unusual(field))}" for field in record.fields))
+        lines.append("  ]}," if name != list(schema.records)[-1] else "  ]}")
+    return "\n".join([*lines, " }", "}", ""])
+
+
+def _unusual(field: FieldSchema) -> dict[str, object]:
+    """What a field says beside the defaults of `FieldSchema`; `absent` counts where it is given."""
+    return field.model_dump(exclude_defaults=True) | field.model_dump(include={"absent"}, exclude_unset=True)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def unit_of(name: str) -> str:

@@ -1,7 +1,7 @@
 """Records of results, written by `make pages` from the engine's schema (`schema.json`). Do not edit.
 
 Units are in the names: `_s` seconds, `_mib_s` MiB/s, `bytes` bytes. A number that the engine could not
-compute is `null` in JSON and NaN here.
+compute is `null` in JSON and NaN here. docs/reference/results.md says what each field means.
 """
 
 from __future__ import annotations
@@ -44,16 +44,6 @@ class Latency(Record):
     """Latencies of the requests of all ranks.
 
     A percentile is the middle of its bucket, within min and max.
-
-    Attributes:
-        count: Requests.
-        min_s: Shortest latency.
-        mean_s: Mean latency.
-        p50_s: Median.
-        p90_s: 90th percentile.
-        p99_s: 99th percentile.
-        p999_s: 99.9th percentile.
-        max_s: Longest latency.
     """
 
     count: Count
@@ -67,13 +57,7 @@ class Latency(Record):
 
 
 class Histogram(Record):
-    """Counts of latencies by bucket.
-
-    Attributes:
-        scheme: Which values a bucket stands for.
-        unit: Unit of these values.
-        buckets: Index and count of each bucket that is not empty.
-    """
+    """Counts of latencies by bucket."""
 
     scheme: str
     unit: str
@@ -81,15 +65,7 @@ class Histogram(Record):
 
 
 class Part(Record):
-    """One operation of a mix in a phase.
-
-    Attributes:
-        operation: Name of the operation.
-        requests: Requests of the operation.
-        bytes: Bytes that they moved; 0 for metadata.
-        latency: Their latencies; null without requests.
-        histogram: Histogram of their latencies.
-    """
+    """One operation of a mix in a phase."""
 
     operation: str
     requests: Count
@@ -99,15 +75,7 @@ class Part(Record):
 
 
 class RankRates(Record):
-    """Rates of ranks with work, in the unit of the field that holds them.
-
-    Attributes:
-        min: Lowest rate of a rank.
-        min_rank: The rank with the lowest rate.
-        mean: Mean rate of the ranks.
-        max: Highest rate of a rank.
-        max_rank: The rank with the highest rate.
-    """
+    """Rates of ranks with work, in the unit of the field that holds them."""
 
     min: Unsigned
     min_rank: Number
@@ -120,23 +88,6 @@ class RankDistribution(Record):
     """Distribution of a quantity over the ranks with work in a phase, in the unit of the quantity.
 
     Percentiles are within 1 %, or within 1/65536 of the maximum.
-
-    Attributes:
-        quantity: Name of the quantity: a field of `RankRow` (`start_s` and `end_s` here count from the
-            start of the phase), or `rate_mib_s` (metadata: `rate_requests_s`).
-        ranks: Ranks with work.
-        mean: Mean.
-        min: Minimum.
-        min_rank: Rank with the minimum.
-        min_node: Node of this rank.
-        p05: 5th percentile.
-        p25: 25th percentile.
-        p50: Median.
-        p75: 75th percentile.
-        p95: 95th percentile.
-        max: Maximum.
-        max_rank: Rank with the maximum.
-        max_node: Node of this rank.
     """
 
     quantity: str
@@ -156,18 +107,7 @@ class RankDistribution(Record):
 
 
 class Deadline(Record):
-    """State at the deadline (stonewall), before slower ranks caught up with the fastest one.
-
-    Attributes:
-        deadline_s: The deadline of the case.
-        requests: Requests completed by the deadline.
-        bytes: Bytes of these requests.
-        elapsed_s: From the start until the last rank stopped at the deadline.
-        rate_mib_s: `bytes` ÷ `elapsed_s`.
-        wear_out_s: Longest time that a rank took to catch up after the deadline; 0 if none did.
-        requests_per_rank_min: Fewest requests that a rank with work had completed.
-        requests_per_rank_max: Most requests that a rank had completed.
-    """
+    """State at the deadline (stonewall), before slower ranks caught up with the fastest one."""
 
     deadline_s: Duration
     requests: Count
@@ -180,18 +120,7 @@ class Deadline(Record):
 
 
 class Runtime(Record):
-    """Repetition of the requests of a phase until its time is over.
-
-    Attributes:
-        runtime_s: The runtime of the case.
-        ramp_s: The ramp of the case; `elapsed_s` and `first_done_s` exclude it.
-        ramp_requests: Requests that began during the ramp; not among the requests of the phase.
-        ramp_bytes: Bytes of these requests.
-        requests_per_rank_min: Fewest requests of a rank with work, including the ramp.
-        requests_per_rank_max: Most requests of a rank, including the ramp.
-        passes_min: Fewest passes of a rank with work: its requests ÷ the requests of one pass.
-        passes_max: Most passes of a rank.
-    """
+    """Repetition of the requests of a phase until its time is over."""
 
     runtime_s: Duration
     ramp_s: Duration
@@ -204,17 +133,7 @@ class Runtime(Record):
 
 
 class Arrivals(Record):
-    """Arrival and issue of requests in open loop.
-
-    Attributes:
-        kind: `fixed` or `poisson`.
-        rate_requests_s: Arrival rate that the case specifies, for all ranks together.
-        offered_requests_s: Rate at which requests arrived.
-        achieved_requests_s: Rate at which requests were issued.
-        late_requests: Requests that were due while their rank was busy or already had its maximum of
-            requests in flight.
-        latest_s: Longest delay between the due time of a request and its issue.
-    """
+    """Arrival and issue of requests in open loop."""
 
     kind: str
     rate_requests_s: Unsigned
@@ -225,15 +144,7 @@ class Arrivals(Record):
 
 
 class Verify(Record):
-    """Verification of data and of the results of metadata operations.
-
-    Attributes:
-        checked_bytes: Bytes that were compared with the written data.
-        wrong_bytes: Wrong bytes among `checked_bytes` and `outside_bytes`.
-        mismatches: Wrong requests, sizes and results of metadata operations.
-        outside_bytes: Bytes outside the extents of all requests that were compared with zero.
-        files: Files whose size was compared.
-    """
+    """Verification of data and of the results of metadata operations."""
 
     checked_bytes: Count
     wrong_bytes: Count
@@ -243,15 +154,7 @@ class Verify(Record):
 
 
 class CachePreparation(Record):
-    """Cache preparation before a phase that reads.
-
-    Attributes:
-        policy: `cold` or `warm`.
-        action: Actions of the preparation, such as `fsync, posix_fadvise`.
-        cached_share: Share of the files that the nodes' memory held afterwards, 0 to 1; null where
-            unknown.
-        examined_by: System call that determined this share.
-    """
+    """Cache preparation before a phase that reads."""
 
     policy: str
     action: str = ""
@@ -260,68 +163,7 @@ class CachePreparation(Record):
 
 
 class Sample(Record):
-    """One executed phase: one operation of one case in one repetition, over all ranks.
-
-    Attributes:
-        case: Number of the case in the plan, from 1.
-        repetition: Number of the repetition, from 0; warm-up repetitions come first.
-        warmup: Whether the repetition is a warm-up.
-        operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
-        measured: Whether the phase is measured; preparation is not.
-        valid: Whether verification found no error.
-        clients: Ranks of the case.
-        nodes: Nodes of these ranks.
-        ranks_per_node_min: Fewest of these ranks on a node.
-        ranks_per_node_max: Most of these ranks on a node.
-        files: Files of the case; of metadata, items of all ranks.
-        bytes: Bytes that requests moved.
-        requests: Requests; of metadata, operations on items.
-        start_s: Start of the first rank, relative to the start of the run.
-        elapsed_s: From the start of the first rank to the end of the last one.
-        rate_mib_s: `bytes` ÷ `elapsed_s`.
-        start_skew_s: Latest minus earliest start of the ranks.
-        end_skew_s: Latest minus earliest end of the ranks with work.
-        clock_error_s: Largest error of `elapsed_s` that the differences between clocks can cause; null
-            with one clock.
-        flags: Warnings: `clock` where `clock_error_s` exceeds 1 % of `elapsed_s`.
-        first_done_s: From `start_s` until the first rank with work was done.
-        rate_first_done_mib_s: Rate of all ranks until `first_done_s`; null for metadata.
-        rate_first_done_requests_s: The same for metadata; null for data.
-        requests_s: `requests` ÷ `elapsed_s`.
-        open_s: Longest time that a rank took to open its file.
-        transfer_s: Longest time that a rank spent in transfers.
-        sync_s: Longest time that a rank spent in sync calls.
-        close_s: Longest time that a rank took to close its file.
-        prepare_s: Longest time that a rank spent generating and verifying data.
-        compute_s: Longest time that a rank computed (`think`).
-        user_s: Processor time in user mode.
-        system_s: Processor time in the kernel.
-        voluntary_switches: Voluntary context switches: the process had to wait.
-        involuntary_switches: Involuntary context switches: the process was preempted.
-        latency: Latencies of the requests; null without requests.
-        histogram: Histogram of these latencies.
-        parts: Operations of a mix; empty for other phases.
-        rank_rate_mib_s: Rates of ranks; null for metadata.
-        rank_rate_requests_s: The same for metadata; null for data.
-        rank_distributions: Distributions over the ranks with work; empty where no rank has work.
-        deadline: State at the deadline; null without one.
-        runtime: Passes of a phase with a runtime; null without one.
-        arrivals: Arrivals of requests; null in closed loop.
-        verify: Verification; null where nothing was verified.
-        digest: Checksum of all bytes that were read; null where none were verified.
-        served_by_storage: Bytes that came from storage ÷ bytes read; null where no counter shows it.
-        served_bytes: Bytes that came from storage.
-        served_source: Counters that show it: `process`, `lustre`, `nfs`, `ceph`, `network` or `block`.
-        cache: Cache preparation; null for `as-is` and in phases that read nothing.
-        facts: Properties of the open file of rank 0 that the interface reports, in the first repetition.
-        read_calls: Read-like system calls during the transfer; null where a kernel does not count them.
-        write_calls: Write-like system calls during the transfer.
-        call_read_bytes: Bytes that the read calls moved (`rchar`).
-        call_write_bytes: Bytes that the write calls moved (`wchar`).
-        storage_read_bytes: Bytes that the kernel fetched from storage for the processes (`read_bytes`).
-        storage_write_bytes: Bytes that the processes caused the kernel to write to storage, now or later
-            (`write_bytes`).
-    """
+    """One executed phase: one operation of one case in one repetition, over all ranks."""
 
     case: Number
     repetition: Number
@@ -382,34 +224,7 @@ class Sample(Record):
 
 
 class RankRow(Record):
-    """Transfers, times and resource usage of one rank in a phase.
-
-    Attributes:
-        case: Number of the case in the plan, from 1.
-        repetition: Number of the repetition, from 0; warm-up repetitions come first.
-        warmup: Whether the repetition is a warm-up.
-        operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
-        rank: Number of the rank.
-        node: Number of its node.
-        bytes: Bytes that its requests moved.
-        requests: Its requests; of metadata, operations on items.
-        start_s: Its start, relative to the start of the run.
-        end_s: Its end, relative to the start of the run.
-        open_s: Time that it took to open its file.
-        transfer_s: Time that it spent in transfers.
-        close_s: Time that it took to close its file.
-        io_s: Sum of the latencies of its requests.
-        user_s: Processor time in user mode.
-        system_s: Processor time in the kernel.
-        digest: Checksum of the bytes that it read; null where none were verified.
-        read_calls: Read-like system calls during the transfer; null where a kernel does not count them.
-        write_calls: Write-like system calls during the transfer.
-        call_read_bytes: Bytes that the read calls moved (`rchar`).
-        call_write_bytes: Bytes that the write calls moved (`wchar`).
-        storage_read_bytes: Bytes that the kernel fetched from storage for the processes (`read_bytes`).
-        storage_write_bytes: Bytes that the processes caused the kernel to write to storage, now or later
-            (`write_bytes`).
-    """
+    """Transfers, times and resource usage of one rank in a phase."""
 
     case: Number
     repetition: Number
@@ -437,19 +252,7 @@ class RankRow(Record):
 
 
 class NodeCounters(Record):
-    """Counters of a node, or of several together, between two readings, around a phase.
-
-    Attributes:
-        case: Number of the case in the plan, from 1.
-        repetition: Number of the repetition, from 0; warm-up repetitions come first.
-        warmup: Whether the repetition is a warm-up.
-        operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
-        node: Number of the node; null: several nodes.
-        nodes: How many nodes it counts.
-        elapsed_s: Time between the two readings, the longest of several nodes.
-        sampling_s: Duration of the two readings themselves.
-        counters: Counters by source and instance, as formats.md lists them.
-    """
+    """Counters of a node, or of several together, between two readings, around a phase."""
 
     case: Number
     repetition: Number
@@ -463,21 +266,7 @@ class NodeCounters(Record):
 
 
 class ClockRow(Record):
-    """The clock of a node compared with that of rank 0, in a phase.
-
-    Attributes:
-        case: Number of the case in the plan, from 1.
-        repetition: Number of the repetition, from 0; warm-up repetitions come first.
-        warmup: Whether the repetition is a warm-up.
-        operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
-        node: Number of the node.
-        offset_start_s: Clock of rank 0 minus the node's clock, at the start.
-        offset_end_s: Clock of rank 0 minus the node's clock, at the end.
-        error_s: Largest error of both offsets.
-        drift_ppm: Drift of the node's clock against that of rank 0, since the start of the run; positive:
-            the node's clock runs faster.
-        drift_error_ppm: Largest error of `drift_ppm`.
-    """
+    """The clock of a node compared with that of rank 0, in a phase."""
 
     case: Number
     repetition: Number
@@ -492,23 +281,7 @@ class ClockRow(Record):
 
 
 class Timeline(Record):
-    """Requests of a rank, or of all ranks of a node or of several, in each interval of a phase.
-
-    Attributes:
-        case: Number of the case in the plan, from 1.
-        repetition: Number of the repetition, from 0; warm-up repetitions come first.
-        warmup: Whether the repetition is a warm-up.
-        operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
-        rank: Number of the rank; null: all ranks of the node or nodes.
-        node: Number of the node; null: several nodes.
-        nodes: Of how many nodes these ranks are.
-        start_s: Start of the first interval, relative to the start of the run.
-        interval_s: Length of each interval.
-        bytes: Bytes of the requests that ended in each interval.
-        requests: Requests that ended in each interval.
-        busy_s: Sum of their latencies.
-        latency_max_s: Longest of their latencies; 0 without requests.
-    """
+    """Requests of a rank, or of all ranks of a node or of several, in each interval of a phase."""
 
     case: Number
     repetition: Number
@@ -526,20 +299,7 @@ class Timeline(Record):
 
 
 class RequestValues(Record):
-    """First, middle and last value (4 bytes, lowest byte first) that each request of a rank read, in order.
-
-    Attributes:
-        case: Number of the case in the plan, from 1.
-        repetition: Number of the repetition, from 0; warm-up repetitions come first.
-        warmup: Whether the repetition is a warm-up.
-        operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
-        rank: Number of the rank.
-        offset: Offset of each request in the file.
-        bytes: Bytes of each request.
-        first: Its first value.
-        middle: Its middle value: of n values, number n / 2 from 0.
-        last: Its last value.
-    """
+    """First, middle and last value (4 bytes, lowest byte first) that each request of a rank read, in order."""  # noqa: E501
 
     case: Number
     repetition: Number
@@ -554,16 +314,7 @@ class RequestValues(Record):
 
 
 class Damage(Record):
-    """Wrong bytes with the same cause.
-
-    Attributes:
-        cause: Name of the cause.
-        offset: Offset of the first wrong byte in the file.
-        bytes: Number of wrong bytes.
-        value: Number that belongs to the cause, such as the offset of misplaced data; null for causes
-            without one.
-        text: The damage in words.
-    """
+    """Wrong bytes with the same cause."""
 
     cause: str = Field(alias="class")
     offset: Count
@@ -573,30 +324,7 @@ class Damage(Record):
 
 
 class ErrorRow(Record):
-    """An error, with its rank, place and cause.
-
-    Attributes:
-        case: Number of the case in the plan, from 1.
-        repetition: Number of the repetition, from 0; warm-up repetitions come first.
-        warmup: Whether the repetition is a warm-up.
-        operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
-        kind: `io`, `verify`, `stall` or `plan`.
-        rank: Rank that found the error.
-        host: Host of the rank.
-        file: File or directory.
-        offset: Offset in the file.
-        length: Bytes of the request; for wrong data: number of wrong bytes.
-        call: Function that failed.
-        errno: Error number of the system (errno); 0 if there is none.
-        message: What happened.
-        expected: First expected bytes, hexadecimal.
-        found: First found bytes, hexadecimal.
-        cause: Cause of most of the wrong bytes.
-        causes: Causes of the wrong bytes, at most 8.
-        server: Server that holds this offset; null where unknown.
-        count: Number of errors that this record stands for.
-        remedy: What to do.
-    """
+    """An error, with its rank, place and cause."""
 
     case: Number | None = None
     repetition: Number | None = None
