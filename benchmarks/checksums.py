@@ -48,7 +48,6 @@ def cases_of(volumes: dict[str, Path]) -> list[Json]:
 
 
 def main(parent: Path, rounds: int) -> None:
-    """Measures and prints."""
     rows: dict[str, dict[str, list[float]]] = {}
     folder = Path(tempfile.mkdtemp(prefix="strider-benchmark-", dir=parent))
     volumes = {kind: folder / kind for kind in KINDS}

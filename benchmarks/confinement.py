@@ -62,7 +62,6 @@ def start_ms(parent: Path, mode: str) -> float:
 
 
 def main(parent: Path, rounds: int) -> None:
-    """Measures and prints."""
     rows: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     starts: dict[str, dict[str, list[float]]] = {"start of a program": defaultdict(list)}
     for number in range(rounds):

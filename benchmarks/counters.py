@@ -40,7 +40,6 @@ def events_of(folder: Path, scope: str) -> list[Json]:
 
 
 def main(parent: Path, rounds: int) -> None:
-    """Measures and prints."""
     rates: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     times: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     sampling_ms = []

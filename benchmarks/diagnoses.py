@@ -331,7 +331,6 @@ def write_tables() -> None:
 
 
 def main() -> None:
-    """Simulates and writes."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

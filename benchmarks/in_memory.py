@@ -131,7 +131,6 @@ def print_rows(title: str, unit: str, rows: Mapping[str, list[float]], wanted: W
 
 
 def main(rounds: int) -> None:
-    """Measures and prints."""
     program = build("strider-benchmarks") / "benchmarks/engine/strider-benchmarks"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

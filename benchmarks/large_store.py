@@ -154,7 +154,6 @@ def filled(kept: Path | None, runs: int) -> Iterator[Path]:
 
 
 def main() -> None:
-    """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("runs", type=int, nargs="?", default=10_000)
     parser.add_argument("rounds", type=int, nargs="?", default=5)

@@ -111,7 +111,6 @@ def builds(
 
 
 def main(turns: int, rounds: int, earlier: Path | None) -> None:
-    """Measures and prints."""
     folder = build("strider-list-transfers", "strider-listio-server")
     for transport in TRANSPORTS:
         with tempfile.TemporaryDirectory(dir="/dev/shm") as temporary, ExitStack() as stack:

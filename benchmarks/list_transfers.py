@@ -104,7 +104,6 @@ def main(
     offset: str = "0",
     buffer: str = "1048576",
 ) -> None:
-    """Measures and prints."""
     folder = build("strider-list-transfers", "strider-listio-server")
     with tempfile.TemporaryDirectory() as place:
         times = sort_out(

@@ -40,7 +40,6 @@ def measure(transport: str, rounds: str, trials: str) -> list[Json]:
 
 
 def main(transport: str = "cma", rounds: str = "100", trials: str = "10000") -> None:
-    """Measures and prints."""
     times: dict[str, list[float]] = defaultdict(list)
     for line in measure(transport, rounds, trials):
         if "what" in line:

@@ -91,7 +91,6 @@ def serving(folder: Path, transport: str, memory: str) -> Iterator[Service]:
 
 
 def main(transport: str = "cma", memory: str = str(256 << 20), seconds: str = "3") -> None:
-    """Measures and prints."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     folder = build("strider-many-clients", "strider-listio-server")

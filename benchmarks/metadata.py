@@ -71,7 +71,6 @@ def mdtest_rate(folder: Path, operation: str) -> float:
 
 
 def main(parent: Path, rounds: int) -> None:
-    """Measures and prints."""
     other, other_rate = ("mdtest", mdtest_rate) if shutil.which("mdtest") else ("fio", fio_rate)
     rows: dict[str, dict[str, list[float]]] = {operation: defaultdict(list) for operation in FILES}
     folder = Path(tempfile.mkdtemp(prefix="strider-benchmark-", dir=parent))

@@ -227,7 +227,6 @@ CHECKS: dict[str, Callable[[Volume, argparse.Namespace], None]] = {
 
 
 def main() -> None:
-    """Checks and prints."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -36,7 +36,6 @@ def fio_ns(access: str) -> float:
 
 
 def main(rounds: int) -> None:
-    """Measures and prints."""
     rows: dict[str, dict[str, list[float]]] = {work: defaultdict(list) for work in WORKS}
     for _ in range(rounds):
         for work, (pattern, access) in WORKS.items():

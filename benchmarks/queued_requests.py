@@ -49,7 +49,6 @@ def fio_mib_s(folder: Path, wait: int) -> float:
 
 
 def main(parent: Path, rounds: int) -> None:
-    """Measures and prints."""
     rows: dict[str, dict[str, list[float]]] = {}
     folder = Path(tempfile.mkdtemp(prefix="strider-benchmark-", dir=parent))
     try:

@@ -63,7 +63,6 @@ def peaks_mib(engine: engines.Engine, ranks: int, cases: int) -> tuple[float, fl
 
 
 def main(path: Path | None) -> None:
-    """Measures and prints."""
     engine = engines.Engine(path) if path else engines.find()
     table = Table(title="Peak resident memory: rank 0, most of the others (MiB)")
     for name in ("ranks", *(f"{cases} cases" for cases in CASES)):

@@ -84,7 +84,6 @@ def print_rounds(key: Key, rounds: Mapping[str, list[Json]]) -> None:
 
 
 def main(rounds: int) -> None:
-    """Measures and prints."""
     fits, by_key = measure(build("strider-registration") / "benchmarks/listio/strider-registration", rounds)
     print_fits(fits)
     for key, of_key in by_key.items():

@@ -65,7 +65,6 @@ class Command:
     """
 
     def __init__(self, words: list[str], output: Path) -> None:
-        """Starts it."""
         self.code: int | None = None
         self.pid = os.fork()
         if self.pid == 0:
@@ -119,7 +118,6 @@ class Trial:
 
     @property
     def store(self) -> Path:
-        """Its store."""
         return self.folder / "store"
 
     @property
@@ -154,7 +152,6 @@ class Trial:
         return [(one["case"], one["repetition"], one["operation"]) for one in map(json.loads, whole)]
 
     def info(self) -> dict[str, object]:
-        """What `run.json` says."""
         directory = self.run_directory()
         return dict(json.loads((directory / "run.json").read_text(encoding="utf-8"))) if directory else {}
 

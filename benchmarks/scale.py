@@ -96,7 +96,6 @@ def table_of(rows: Mapping[int, Mapping[str, float]], rounds: int) -> Table:
 
 
 def main() -> None:
-    """Measures and prints."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--ranks", type=int, nargs="+", default=[2**power for power in range(1, 9)])
     parser.add_argument("--rounds", type=int, default=5, help="alternating runs of each number (default: 5)")

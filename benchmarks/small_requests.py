@@ -47,7 +47,6 @@ def fio_mib_s(folder: Path, clients: int) -> dict[str, float]:
 
 
 def main(parent: Path, rounds: int) -> None:
-    """Measures and prints."""
     rows: dict[str, dict[str, list[float]]] = {}
     folder = Path(tempfile.mkdtemp(prefix="strider-benchmark-", dir=parent))
     try:

@@ -44,7 +44,6 @@ def seconds_of_strider(ranks: int) -> float:
 
 
 def main(ranks: int, rounds: int) -> None:
-    """Measures and prints."""
     times: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
         program = compile_empty_program(Path(folder))

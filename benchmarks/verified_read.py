@@ -77,7 +77,6 @@ def crc32c_gb_s() -> float:
 
 
 def main(parent: Path, rounds: int, older: Path | None) -> None:
-    """Measures and prints."""
     reads: Rows = defaultdict(lambda: defaultdict(list))
     memory: Rows = defaultdict(lambda: defaultdict(list))
     beside_fio: Rows = defaultdict(lambda: defaultdict(list))

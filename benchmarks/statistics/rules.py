@@ -55,7 +55,6 @@ class Operation:
 
     @property
     def n(self) -> int:
-        """Number of repetitions."""
         return len(self.rates)
 
     @property

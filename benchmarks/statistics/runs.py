@@ -166,7 +166,6 @@ class Synthetic:
         self._emit("end", status="complete", samples=samples, errors=0)
 
     def plan(self) -> Json:
-        """The plan document."""
         return {
             "format": "strider-plan",
             "version": 1,
@@ -181,7 +180,6 @@ class Synthetic:
         }
 
     def document(self) -> Json:
-        """The run document."""
         check = [
             {"case": k, "files": 1, "space_bytes": 2**40, "request_bytes": case.pattern.get("transfer", MIB)}
             for k, case in enumerate(self.cases, 1)
@@ -210,7 +208,6 @@ class Synthetic:
         }
 
     def write(self, directory: Path) -> Path:
-        """Writes the run directory."""
         directory.mkdir(parents=True)
         (directory / "plan.json").write_text(json.dumps(self.plan()), encoding="utf-8")
         (directory / "run.json").write_text(json.dumps(self.document()), encoding="utf-8")

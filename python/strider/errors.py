@@ -33,7 +33,6 @@ class StriderError(Exception):
     """
 
     def __init__(self, message: str, exit_code: ExitCode = ExitCode.BAD_INPUT) -> None:
-        """Creates the error; see the class for the arguments."""
         super().__init__(message)
         self.message = message
         self.exit_code = exit_code

@@ -69,7 +69,6 @@ class Raising:
     """
 
     def __init__(self, within: CodeType, code: ExitCode, message: str) -> None:
-        """Starts without received signals."""
         self.received: list[signal.Signals] = []
         self._within, self._code, self._message = within, code, message
 

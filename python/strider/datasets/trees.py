@@ -159,7 +159,6 @@ class KeptTree(BaseModel):
 
     @property
     def trees(self) -> int:
-        """Number of trees."""
         if isinstance(self.sharing, int):
             return min(self.sharing, self.clients)
         return self.clients if self.sharing == "per-rank" else 1

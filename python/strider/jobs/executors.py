@@ -38,7 +38,6 @@ class Direct:
     """
 
     def __init__(self, executor: JobExecutor) -> None:
-        """Takes what the class describes."""
         self._executor = executor
 
     def script(self, job: PsijJob) -> str:

@@ -99,12 +99,10 @@ class Job:
 
     @property
     def id(self) -> str:
-        """Its name."""
         return self.folder.name
 
     @property
     def store(self) -> Path:
-        """The store."""
         return self.folder.parents[1]
 
     @property
@@ -114,7 +112,6 @@ class Job:
 
     @property
     def suite(self) -> Path:
-        """Its suite file."""
         return self.folder / f"{self.record.suite}.toml"
 
     @property

@@ -108,7 +108,6 @@ class Batch:
     """
 
     def __init__(self, executor: BatchSchedulerExecutor) -> None:
-        """Takes what the class describes."""
         self._executor = executor
 
     def script(self, job: PsijJob) -> str:

@@ -54,7 +54,6 @@ class RunDirectory:
 
     @property
     def report(self) -> Path:
-        """Path of the report."""
         return self.path / "report.html"
 
     @property

@@ -70,7 +70,6 @@ class Index:
     """
 
     def __init__(self, store: Path, read: Callable[[Path], RunSummary]) -> None:
-        """Takes what the class describes; reads nothing."""
         self._store = store
         self._read = read
         self._entries: dict[str, Entry] = {}

@@ -98,7 +98,6 @@ class Refusals:
     """
 
     def __init__(self, suite: Suite) -> None:
-        """Takes what the class describes."""
         self._document = suite.document
         self._origins = {
             case.case: origin for case, origin in zip(suite.plan.cases, suite.origins, strict=False)

@@ -32,7 +32,6 @@ class SuiteError(StriderError):
     """
 
     def __init__(self, found: Sequence[tuple[Place, str]]) -> None:
-        """Takes what the class describes."""
         super().__init__("\n".join(f"{place.text}: {message}" for place, message in found))
         self.found = tuple(found)
 

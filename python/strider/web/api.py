@@ -74,7 +74,6 @@ class Api:
     def __init__(
         self, site: Site, jobs: Jobs, slurm: Slurm, saved: SavedSuites, workers: Workers, runs: Runs
     ) -> None:
-        """Takes what the class describes."""
         self._runs = runs
         self._site, self._jobs, self._slurm, self._saved = site, jobs, slurm, saved
         self._workers = workers
@@ -140,7 +139,6 @@ class Api:
         return JSONResponse(labels.model_dump())
 
     async def delete(self, request: Request) -> Response:
-        """Deletes a run."""
         run = request.path_params["run"]
         job = self._jobs.of_run(run)
         if job and not job.over:
@@ -174,7 +172,6 @@ class Api:
         return JSONResponse({"job": job.id}, 201)
 
     async def remove(self, request: Request) -> Response:
-        """Removes a data set."""
         order = await read(request, VerifyOrder)
         done = await asyncio.to_thread(data_sets.removed, order.directory, order.name, self._site)
         return JSONResponse(done)

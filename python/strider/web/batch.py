@@ -57,7 +57,6 @@ class Slurm:
     """
 
     def __init__(self, site: Site) -> None:
-        """Takes what the class describes."""
         self._site = site
         self._known: dict[str, Condition] = {}
         self._asking: asyncio.Task[None] | None = None

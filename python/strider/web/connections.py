@@ -45,7 +45,6 @@ class Door:
     """
 
     def __init__(self, listener: socket.socket, descriptors: int) -> None:
-        """Takes what the class describes."""
         self._listener = listener
         self._room = max(LEAST, min(MOST, descriptors // SHARE))
         self._strangers: dict[Connection, None] = {}
@@ -136,7 +135,6 @@ class Connection(H11Protocol):
     """
 
     def __init__(self, door: Door, **rest: Any) -> None:  # noqa: ANN401 - uvicorn names it apart
-        """Takes what the class describes."""
         super().__init__(**rest)
         self._door = door
         self._timer: asyncio.TimerHandle | None = None
@@ -150,19 +148,16 @@ class Connection(H11Protocol):
         return introduced
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A connection has come."""
         super().connection_made(transport)
         self._door.came(self)
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It has gone."""
         self._door.gone(self)
         self._stop_watching()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Something was sent."""
         super().data_received(data)
         self._watch()
 
@@ -187,7 +182,6 @@ class Sparingly(logging.Filter):
     """Lets some messages of a log through at once, and then one from time to time, none of them long."""
 
     def __init__(self) -> None:
-        """Nothing was said so far."""
         super().__init__()
         self._budget, self._at, self._left_out = float(LOG_BURST), time.monotonic(), 0
 

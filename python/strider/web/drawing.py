@@ -27,7 +27,6 @@ class Drawing:
     """
 
     def __init__(self, store: Path) -> None:
-        """Takes what the class describes."""
         self._store = store
         self._one = asyncio.Lock()
         self._reports: dict[Path, tuple[asyncio.Task[Path], float]] = {}

@@ -28,7 +28,6 @@ class Workload:
     drawn: dict[str, str] = field(default_factory=dict)
 
     def suite(self, target: str) -> str:
-        """The suite, as TOML."""
         head = f'[suite]\nname = "{self.name}"\ndescription = {written(self.title)}\n'
         return f"{head}target = {written(target)}\nrepetitions = 5\n\n[[case]]\n{self.case}"
 

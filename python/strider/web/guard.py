@@ -121,7 +121,6 @@ class Keys:
         return _found(self._sessions, session) is not None
 
     def end(self, session: str) -> None:
-        """Ends a session."""
         self._sessions.pop(session, None)
 
 

@@ -90,7 +90,6 @@ class Job(Submission):
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
         return self.state not in ("waiting", "running")
 
     def keep(self) -> None:
@@ -159,7 +158,6 @@ class Jobs:
         may_start: Callable[[Job], Awaitable[None]],
         by_hand: Callable[[], bool],
     ) -> None:
-        """Takes what the class describes."""
         self._site, self._runs, self._may_start, self._by_hand = site, runs, may_start, by_hand
         self._jobs: dict[str, Job] = {}
         self._wake = asyncio.Event()

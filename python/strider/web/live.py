@@ -51,7 +51,6 @@ class Stream:
     """
 
     def __init__(self, find: Callable[[str], Path], is_open: Callable[[], bool]) -> None:
-        """Takes what the class describes."""
         self.name = secrets.token_hex(8)
         self.is_open = is_open
         self._find = find
@@ -115,7 +114,6 @@ class Streams:
     """
 
     def __init__(self, find: Callable[[str], Path]) -> None:
-        """Takes what the class describes."""
         self._find = find
         self._open: dict[str, Stream] = {}
 

@@ -43,7 +43,6 @@ class Runs:
     """
 
     def __init__(self, store: Path) -> None:
-        """Takes what the class describes."""
         self.store = store
         self._index = Index(store, summarize)
 

@@ -21,7 +21,6 @@ class SavedSuites:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Takes what the class describes."""
         self.folder = folder
 
     def names(self) -> list[str]:

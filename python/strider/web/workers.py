@@ -102,7 +102,6 @@ class Workers:
     """
 
     def __init__(self, site: Site) -> None:
-        """Takes what the class describes."""
         remove_abandoned()
         self._site = site
         self._idle: list[_Worker] = []

@@ -44,7 +44,6 @@ class Report:
 
     @property
     def nodes(self) -> int:
-        """Number of nodes."""
         return len(self.run.start.nodes) if self.run.start else 0
 
     @property

@@ -57,7 +57,6 @@ class TestInfo:
 
     @property
     def repetitions(self) -> int:
-        """Number of repetitions."""
         return self.number_of("repetitions", 1)
 
     @property

@@ -51,7 +51,6 @@ class Workload:
 
     @property
     def segments(self) -> int:
-        """Number of segments."""
         return self.settings.number("segmentCount", 1)
 
     @property

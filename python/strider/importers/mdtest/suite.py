@@ -140,7 +140,6 @@ class _Drafter:
     notes: list[str] = field(default_factory=list)
 
     def case(self, name: str) -> CaseDraft:
-        """The case."""
         settings = self.workload.settings
         keys: dict[str, Json] = {
             **({"name": name} if name else {}),

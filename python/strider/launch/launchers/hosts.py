@@ -59,7 +59,6 @@ class Seats:
 
     @property
     def names(self) -> list[str]:
-        """The named hosts."""
         return [host.name for host in self.hosts]
 
     @property
@@ -98,7 +97,6 @@ class Places:
 
     @property
     def names(self) -> list[str]:
-        """The named hosts."""
         return [host.name for host in self.hosts]
 
     @property

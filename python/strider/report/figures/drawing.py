@@ -33,7 +33,6 @@ class Drawer:
     """
 
     def __init__(self) -> None:
-        """Starts nothing yet."""
         self.missing = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._deaths = 0
@@ -60,7 +59,6 @@ class Drawer:
         return base64.b64decode(self._ask({"to": to, "svg": svg})["base64"])
 
     def close(self) -> None:
-        """Ends the process."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()

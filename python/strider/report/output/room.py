@@ -46,7 +46,6 @@ class _Room:
     """
 
     def __init__(self, rows: int) -> None:
-        """Takes the number of rows."""
         self._rows = rows
         self.groups = 0
 
