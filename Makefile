@@ -1,6 +1,6 @@
 # `make test` does everything: set-up, lint, the engine's tests, the Python tests and those of the whole program.
 
-.PHONY: help test test-fast torture lint format build bundle pages graph manual screenshots clang-tidy mutants promises faults statistics constraints fuzz-suites softroce clean
+.PHONY: help test test-fast torture lint format build bundle release pages graph manual screenshots clang-tidy mutants promises faults statistics constraints fuzz-suites softroce clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -28,13 +28,19 @@ format:
 build:
 	@tools/setup.sh test
 
+OUT = dist
 ## make bundle       make an archive of Strider for machines with the same MPI, in dist/ (docs/howto/install-on-a-cluster.md)
 bundle:
 	@tools/setup.sh test >/dev/null
 	@cmake -G Ninja -B build/bundle -DCMAKE_BUILD_TYPE=Release -DSTRIDER_WITH_OFI=OFF -DSTRIDER_MPIEXEC=mpiexec \
 	  $${STRIDER_MPICXX:+-DMPI_CXX_COMPILER=$$STRIDER_MPICXX} >/dev/null
 	@cmake --build build/bundle --target strider-engine
-	@.strider/venv/bin/python packaging/bundle.py build/bundle dist
+	@.strider/venv/bin/python packaging/bundle.py build/bundle $(OUT)
+
+## make release      build sdist, wheel, bundle and manual in dist/VERSION, check each outside of the checkout, tag the commit
+release:
+	@tools/setup.sh test >/dev/null
+	@.strider/venv/bin/python tools/release.py --tag
 
 ## make manual       build the manual in build/manual; a link that leads nowhere is an error
 manual:
