@@ -13,4 +13,4 @@ Python never touches the bytes that are measured; `strider.engine` is the only i
 does.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -18,11 +18,11 @@ class Strider(CMakePackage):
     # There is no public archive: put strider-VERSION.tar.gz in the current directory, or use
     # `spack dev-build strider@VERSION` in a checkout.
     manual_download = True
-    url = f"file://{os.getcwd()}/strider-0.1.0.tar.gz"
+    url = f"file://{os.getcwd()}/strider-0.2.0.tar.gz"
 
     license("Apache-2.0")
 
-    version("0.1.0")
+    version("0.2.0")
 
     variant("uring", default=True, description="Build the interface uring (io_uring)")
     variant("hdf5", default=False, description="Build the interface hdf5 (parallel HDF5)")
