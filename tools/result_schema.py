@@ -126,7 +126,7 @@ def python_field(field: FieldSchema, known_phase: bool) -> str:
     return f"{field.name}: {kind}" + (f" = {default}" if default else "")
 
 
-def python_class(name: str, about: str, fields: Iterable[tuple[FieldSchema, bool]]) -> str:
+def python_class(name: str, base: str, about: str, fields: Iterable[tuple[FieldSchema, bool]]) -> str:
     """A record as a class; with each field whether it must not be null although the schema allows it."""
     summary, _, more = about.partition(". ")
     doc = f'"""{about}"""'
@@ -135,7 +135,7 @@ def python_class(name: str, about: str, fields: Iterable[tuple[FieldSchema, bool
     elif len(doc) > WIDTH - 4:
         doc += "  # noqa: E501"
     lines = [doc, "", *(python_field(field, known) for field, known in fields)]
-    return f"class {name}(Record):\n" + textwrap.indent("\n".join(lines), "    ") + "\n"
+    return f"class {name}({base}):\n" + textwrap.indent("\n".join(lines), "    ") + "\n"
 
 
 def records_module(schema: ResultsSchema) -> str:
@@ -145,11 +145,14 @@ def records_module(schema: ResultsSchema) -> str:
     classes = []
     for name, record in schema.records.items():
         if name == "PhaseName":
+            classes.append(python_class(name, "Record", record.about, [(field, True) for field in phase]))
             continue
         own = [(field, False) for field in record.fields]
         # Only errors may be of no phase.
-        named = [(field, event_of[name] != "error") for field in phase] if name in event_of else []
-        classes.append(python_class(name, record.about, [*named, *own]))
+        if event_of.get(name) == "error":
+            own = [*((field, False) for field in phase), *own]
+        base = "PhaseName" if event_of.get(name, "error") != "error" else "Record"
+        classes.append(python_class(name, base, record.about, own))
     return "\n\n".join([MODULE_HEAD, *classes])
 
 

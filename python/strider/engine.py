@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -25,6 +25,7 @@ from strider.text import printable_lines
 Json = Any
 """A value as JSON has it: None, bool, int, float, str, list or dict with string keys."""
 
+PlaceKind = Literal["file", "config", "directory", "path", "host", "url", "volume", "pool", "user"]
 ParameterKind = Literal[
     "bytes",
     "count",
@@ -40,28 +41,10 @@ ParameterKind = Literal[
     "levels",
     "weights",
     "port",
-    "file",
-    "config",
-    "directory",
-    "path",
-    "host",
-    "url",
-    "volume",
-    "pool",
-    "user",
+    PlaceKind,
 ]
 
-NAMED_PLACES: tuple[ParameterKind, ...] = (
-    "file",
-    "config",
-    "directory",
-    "path",
-    "host",
-    "url",
-    "volume",
-    "pool",
-    "user",
-)
+NAMED_PLACES: tuple[PlaceKind, ...] = get_args(PlaceKind)
 """Kinds whose values are strings that name resources outside a suite (docs/suites.md)."""
 
 Direction = Literal["read", "write", "both", "metadata"]

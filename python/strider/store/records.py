@@ -40,6 +40,15 @@ class CounterGroup(Record):
     values: dict[str, float] = {}
 
 
+class PhaseName(Record):
+    """Which phase an event is about."""
+
+    case: Number
+    repetition: Number
+    warmup: bool = False
+    operation: str
+
+
 class Latency(Record):
     """Latencies of the requests of all ranks.
 
@@ -162,13 +171,9 @@ class CachePreparation(Record):
     examined_by: str | None = None
 
 
-class Sample(Record):
+class Sample(PhaseName):
     """One executed phase: one operation of one case in one repetition, over all ranks."""
 
-    case: Number
-    repetition: Number
-    warmup: bool = False
-    operation: str
     measured: bool
     valid: bool
     clients: Number
@@ -223,13 +228,9 @@ class Sample(Record):
     storage_write_bytes: Count | None = None
 
 
-class RankRow(Record):
+class RankRow(PhaseName):
     """Transfers, times and resource usage of one rank in a phase."""
 
-    case: Number
-    repetition: Number
-    warmup: bool = False
-    operation: str
     rank: Number
     node: Number = 0
     bytes: Count
@@ -251,13 +252,9 @@ class RankRow(Record):
     storage_write_bytes: Count | None = None
 
 
-class NodeCounters(Record):
+class NodeCounters(PhaseName):
     """Counters of a node, or of several together, between two readings, around a phase."""
 
-    case: Number
-    repetition: Number
-    warmup: bool = False
-    operation: str
     node: Number | None = 0
     nodes: Number = 1
     elapsed_s: Duration
@@ -265,13 +262,9 @@ class NodeCounters(Record):
     counters: list[CounterGroup] = []
 
 
-class ClockRow(Record):
+class ClockRow(PhaseName):
     """The clock of a node compared with that of rank 0, in a phase."""
 
-    case: Number
-    repetition: Number
-    warmup: bool = False
-    operation: str
     node: Number
     offset_start_s: Time
     offset_end_s: Time
@@ -280,13 +273,9 @@ class ClockRow(Record):
     drift_error_ppm: Real
 
 
-class Timeline(Record):
+class Timeline(PhaseName):
     """Requests of a rank, or of all ranks of a node or of several, in each interval of a phase."""
 
-    case: Number
-    repetition: Number
-    warmup: bool = False
-    operation: str
     rank: Number | None
     node: Number | None = 0
     nodes: Number = 1
@@ -298,13 +287,9 @@ class Timeline(Record):
     latency_max_s: list[Duration]
 
 
-class RequestValues(Record):
+class RequestValues(PhaseName):
     """First, middle and last value (4 bytes, lowest byte first) that each request of a rank read, in order."""  # noqa: E501
 
-    case: Number
-    repetition: Number
-    warmup: bool = False
-    operation: str
     rank: Number
     offset: list[Count]
     bytes: list[Count]

@@ -13,7 +13,7 @@ from strider.report.words.latencies import percentile_interval
 from strider.report.words.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.words.trust import trust_cell, trust_letter
 from strider.report.words.wording import notes
-from strider.statistics import DigestComparison, OperationSummary, overlaps
+from strider.statistics import DigestComparison, OperationSummary, ValueComparison, overlaps
 from strider.units import format_bytes, format_bytes_rounded, format_seconds
 
 Cell = Callable[[OperationSummary], str]
@@ -357,16 +357,24 @@ def _runtimes(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
     return "Phases by time (runtime)", columns
 
 
+def compared_cells(one: DigestComparison | ValueComparison, facets: Facets) -> list[str]:
+    """Returns the cells of a row that names cases which differ only in the interface."""
+    first = one.cases[0]
+    return [
+        facets.group[first.number],
+        one.operation,
+        str(first.clients),
+        NOTHING if first.transfer_bytes is None else format_bytes(first.transfer_bytes),
+        ", ".join(facets.series[case.number] for case in one.cases),
+        str(one.repetitions),
+    ]
+
+
 def digest_table(comparisons: Sequence[DigestComparison], facets: Facets) -> Table:
     """Returns the cases that differ only in the interface, and whether they read the same data."""
     rows = [
         [
-            facets.group[one.cases[0].number],
-            one.operation,
-            str(one.cases[0].clients),
-            NOTHING if one.cases[0].transfer_bytes is None else format_bytes(one.cases[0].transfer_bytes),
-            ", ".join(facets.series[case.number] for case in one.cases),
-            str(one.repetitions),
+            *compared_cells(one, facets),
             one.verdict,
         ]
         for one in comparisons

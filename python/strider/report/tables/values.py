@@ -7,11 +7,10 @@ from collections.abc import Sequence
 
 from strider.report.blocks import Table
 from strider.report.labels.facets import Facets
-from strider.report.tables.data import section_starts
-from strider.report.words.numbers import NOTHING
+from strider.report.tables.data import compared_cells, section_starts
 from strider.statistics import ValueComparison
 from strider.store.model import RequestValues
-from strider.units import format_bytes, grouped
+from strider.units import grouped
 
 #: Requests of a rank in the table of values.
 SHOWN_REQUESTS = 4
@@ -21,12 +20,7 @@ def comparison_table(comparisons: Sequence[ValueComparison], facets: Facets) -> 
     """Returns the cases that differ only in the interface, and whether they read the same values."""
     rows = [
         [
-            facets.group[one.cases[0].number],
-            one.operation,
-            str(one.cases[0].clients),
-            NOTHING if one.cases[0].transfer_bytes is None else format_bytes(one.cases[0].transfer_bytes),
-            ", ".join(facets.series[case.number] for case in one.cases),
-            str(one.repetitions),
+            *compared_cells(one, facets),
             grouped(one.requests),
             grouped(one.different),
             {"same data": "equal values", "different data": "DIFFERENT VALUES"}.get(one.verdict, one.verdict),
