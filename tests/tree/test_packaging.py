@@ -15,7 +15,7 @@ CONTAINERS = [PACKAGING / "container/Containerfile", PACKAGING / "container/stri
 RECIPES = [SPACK, EASYBUILD, *CONTAINERS]
 PAGE = ROOT / "docs/howto/install-on-a-cluster.md"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-FOR_DEVELOPERS = {"STRIDER_TESTS", "STRIDER_BENCHMARKS", "STRIDER_FUZZ", "STRIDER_SANITIZE"}
+FOR_DEVELOPERS = {"STRIDER_TESTS", "STRIDER_BENCHMARKS", "STRIDER_FUZZ", "STRIDER_SANITIZE", "STRIDER_UNITY"}
 FOR_ONE_MACHINE = {"STRIDER_MPIEXEC", "STRIDER_OPENMPI", "STRIDER_JSON_INCLUDE"}
 """What a recipe leaves to CMake: it finds these."""
 
