@@ -4,6 +4,7 @@
 # none of those below; 3: it could not be done.
 #
 #   tools/setup.sh run           what `./strider` needs
+#   tools/setup.sh quick         the same without the list-I/O service, for a first `./strider quick`
 #   tools/setup.sh python        what `./strider` needs beside an engine of STRIDER_ENGINE: no path is printed
 #   tools/setup.sh help          the same for `./strider --help`, which also runs with older packages
 #   tools/setup.sh add NAME...   and the libraries of these interfaces, for `strider setup`; builds in any case
@@ -33,7 +34,7 @@ fail() { # WHAT REMEDY
 
 added=
 case $* in
-  run | test | python) purpose=$1 ;;
+  run | quick | test | python) purpose=$1 ;;
   help) purpose=run ;;
   "add "*)
     purpose=run
@@ -118,6 +119,7 @@ missing_packages() { # the Debian packages of what nobody provides
   has_cmake || echo cmake
   has ninja || echo ninja-build
   has_header nlohmann/json.hpp || echo nlohmann-json3-dev
+  [ "$purpose" != quick ] || return 0
   has_header openssl/hmac.h || echo libssl-dev # for the list-I/O service
   [ -e /usr/include/fuse3/fuse.h ] || echo libfuse3-dev fuse3 # for mounts of it, and for a file system with a known delay
   has make || echo make # for `make test`
@@ -152,6 +154,7 @@ library() { # NAME of an optional interface, or libfabric: HEADER:PACKAGE; nothi
   esac
 }
 small_libraries="uring hdf5 libfabric" # a few MiB: in every set-up that can have them
+[ "$purpose" != quick ] || small_libraries=uring
 lab_interfaces="gfapi cephfs nfs xrootd"
 
 missing_libraries() { # NAME...: the Debian packages that they lack
@@ -189,9 +192,12 @@ install_packages() {
     # An update may fail for a source that has nothing to do with Strider; the installation tells.
     # shellcheck disable=SC2086
     logged $as_root apt-get -o DPkg::Lock::Timeout=300 update || true
-    install_debian "what is missing" "$@"
+    say "Debian packages: installing what is missing: $* ${libraries:-}"
     # shellcheck disable=SC2086
-    install_debian "optional libraries" ${libraries:-} # apart: without these an engine can be built
+    install_debian "$@" ${libraries:-} || {
+      say "Debian packages: apt-get failed (see $log); going on with what there is"
+      [ -z "${libraries:-}" ] || install_debian "$@" || true # without optional libraries an engine can be built
+    }
   elif [ -n "$added" ]; then
     fail "you may not install Debian packages" "as root: apt-get install ${libraries% }; then: ./strider setup $added"
   elif [ -n "${libraries:-}" ] && has apt-get; then
@@ -200,15 +206,33 @@ install_packages() {
   fi
 }
 
-install_debian() { # WHAT PACKAGE...
-  [ $# -gt 1 ] || return 0
-  what=$1
-  shift
-  say "Debian packages: installing $what: $*"
+install_debian() { # PACKAGE...
+  [ $# -gt 0 ] || return 0
+  rm -f "$state/installed"
+  printf '\n$ apt-get install %s\n' "$*" >>"$log"
   # shellcheck disable=SC2086
-  logged $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 \
-    install --yes --no-install-recommends "$@" ||
-    say "Debian packages: apt-get failed (see $log); going on with what there is"
+  { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o APT::Status-Fd=1 \
+    install --yes --no-install-recommends "$@" 2>&1 </dev/null 9>&- && : >"$state/installed"; } | show_installation
+  [ -e "$state/installed" ]
+}
+
+show_installation() { # apt-get's status lines become a line for each fifth of what is done; the rest goes to the log
+  shown=
+  while read -r line; do
+    case $line in
+      dlstatus:*) step="downloaded" ;;
+      pmstatus:*) step="installed" ;;
+      *) printf '%s\n' "$line" >>"$log" && continue ;;
+    esac
+    share= # the field with a point; names of packages may have a colon
+    IFS=:
+    for field in $line; do case $field in *[!0-9.]*) ;; *[0-9].*) share=${field%%.*} && break ;; esac done
+    unset IFS
+    [ -n "$share" ] || continue
+    now="$step $((share / 20 * 20)) %"
+    [ "$now" = "$shown" ] || say "Debian packages: $now"
+    shown=$now
+  done
 }
 
 require_machine() { # what no wheel can stand in for
@@ -234,15 +258,17 @@ prepare_python() { # a virtual environment with what pyproject.toml asks for, in
     echo "$root/python" >"$site/strider.pth"
     echo "$root" >"$venv/root"
   fi
-  wanted=$venv/wanted-$purpose.txt
-  groups=$([ "$purpose" = run ] || echo test lint manual)
+  packages=$purpose
+  [ "$purpose" != quick ] || packages=run
+  wanted=$venv/wanted-$packages.txt
+  groups=$([ "$packages" = run ] || echo test lint manual)
   # shellcheck disable=SC2086
   "$venv/bin/python" tools/requirements.py $groups >"$wanted"
   versions=$(cat "$wanted" constraints.txt | cksum)
-  [ "$versions" != "$(cat "$venv/installed-$purpose" 2>/dev/null)" ] || return 0
+  [ "$versions" != "$(cat "$venv/installed-$packages" 2>/dev/null)" ] || return 0
   say "Python: installing the packages of pyproject.toml"
   install_wheels -r "$wanted"
-  echo "$versions" >"$venv/installed-$purpose"
+  echo "$versions" >"$venv/installed-$packages"
 }
 
 install_wheels() {
@@ -317,6 +343,7 @@ choose_build_folder() { # build/release for the first MPI, a folder of its own f
     rm -rf "$build" # made before the checkout was moved or copied
   fi
   engine=$build/engine/strider-engine
+  [ "$purpose" != quick ] || engine=$build/quick/strider-engine
 }
 
 build_engine() {
@@ -330,7 +357,11 @@ build_engine() {
   CXX=$compiler logged "$cmake" --preset release -B "$build" "-DMPI_CXX_COMPILER=$mpicxx" \
     "-DSTRIDER_JSON_INCLUDE=$json_include" "$@" || fail "the engine could not be configured" "see $log"
   echo "$mpi_id" >"$build/mpi-id"
-  targets=$([ "$purpose" = test ] || echo --target strider-engine)
+  targets=
+  case $purpose in
+    run) targets='--target strider-engine' ;;
+    quick) targets='--target strider-quick-engine' ;;
+  esac
   rm -f "$state/built"
   # shellcheck disable=SC2086
   { "$cmake" --build "$build" $targets 2>&1 9>&- && : >"$state/built"; } | show_progress
@@ -361,6 +392,7 @@ is_ready() { # a set-up for more is good for less
   case $purpose in
     test) set -- "$state/ready-test-$mpi_id" ;;
     run) set -- "$state/ready-run-$mpi_id" "$state/ready-test-$mpi_id" ;;
+    quick) set -- "$state/ready-run-$mpi_id" "$state/ready-test-$mpi_id" "$state/ready-quick-$mpi_id" ;;
     *) set -- "$state"/ready-* ;;
   esac
   for stamp; do if is_current "$stamp"; then return 0; fi; done
@@ -372,7 +404,7 @@ is_current() { # STAMP
   [ "$purpose" != python ] || return 0
   [ -x "$engine" ] || return 1
   sources='foundation engine listio CMakeLists.txt CMakePresets.json'
-  [ "$purpose" = run ] || sources="$sources tests/foundation tests/engine tests/listio tests/forgetfs"
+  [ "$purpose" != test ] || sources="$sources tests/foundation tests/engine tests/listio tests/forgetfs"
   # shellcheck disable=SC2086 # words are meant
   [ -z "$(find $sources -newer "$1")" ]
 }

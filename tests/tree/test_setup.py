@@ -158,6 +158,28 @@ def test_a_source_that_changed_is_built_before_the_tests(
     assert set_up() == 3, "it goes on to build, and finds no compiler"
 
 
+@pytest.mark.parametrize(
+    ("before", "words", "is_good"),
+    [
+        ("quick", ["quick", "."], True),
+        ("run", ["quick", "."], True),
+        ("test", ["quick", "."], True),
+        ("quick", ["quick", ".", "--interface", "listio"], False),
+        ("quick", ["doctor"], False),
+        ("run", ["doctor"], True),
+    ],
+)
+def test_the_set_up_for_a_first_card_is_good_for_no_more(
+    checkout: Path, bare_path: Path, before: str, words: list[str], is_good: bool
+) -> None:
+    set_up_before(checkout, before)
+    (bare_path / "env").symlink_to(shutil.which("env") or "")
+    for room in ("foundation", "engine", "listio", "forgetfs"):
+        (checkout / "tests" / room).mkdir(parents=True)
+    done = strider(checkout, bare_path, *words)
+    assert (done.returncode, "lacks a C++ compiler" in done.stderr) == (0 if is_good else 3, not is_good)
+
+
 def test_scripts_are_found_through_links_from_any_folder(
     checkout: Path, bare_path: Path, tmp_path: Path
 ) -> None:
@@ -194,6 +216,26 @@ def test_help_does_not_wait_for_an_engine(checkout: Path, bare_path: Path, words
     done = strider(checkout, bare_path, *words)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"no engine: -I -m strider {' '.join(words)}\n"
+
+
+def test_an_installation_of_packages_shows_its_progress(tmp_path: Path) -> None:
+    program = f'log={tmp_path}/log\nsay() {{ echo "$*"; }}\n{functions("show_installation")}show_installation'
+    lines = [
+        "Reading package lists...",
+        "dlstatus:1:0.5:Retrieving file 1 of 2",
+        "dlstatus:2:61.25:Retrieving file 2 of 2",
+        "pmstatus:libmpich12:amd64:12.5000:Unpacking libmpich12:amd64 (4.0.2-3)",
+        "pmstatus:g++:45.0000:Configuring g++ (amd64)",
+        "pmstatus:g++:46.0000:Configuring g++ (amd64)",
+        "pmstatus::odd",
+        "pmstatus:dpkg-exec:100.0000:Running dpkg",
+    ]
+    done = subprocess.run(
+        ["sh", "-euc", program], input="\n".join([*lines, ""]), capture_output=True, text=True, check=True
+    )
+    shown = ["downloaded 0", "downloaded 60", "installed 0", "installed 40", "installed 100"]
+    assert done.stdout.splitlines() == [f"Debian packages: {each} %" for each in shown]
+    assert (tmp_path / "log").read_text() == "Reading package lists...\n"
 
 
 def test_progress_of_a_build_is_a_line_for_each_tenth_where_there_is_no_terminal(tmp_path: Path) -> None:
