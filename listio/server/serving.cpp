@@ -26,7 +26,9 @@ class Worker {
     const bool uses_copies = target_.copy == DataCopy::second || target_.alone || target_.fill != 0;
     if (shelf_.copies == nullptr) return uses_copies ? EOPNOTSUPP : work();
     const bool changes = is_change(request);
-    if (!changes && target_.fill == 0) return target_.alone ? alone(request, work) : work();
+    // A start of a fill waits for all that is carried out in turns, of its own fill as well.
+    const bool takes_turn = (changes || target_.fill != 0) && !std::holds_alternative<StartFillRequest>(request);
+    if (!takes_turn) return target_.alone ? alone(request, work) : work();
     return shelf_.copies->turns.carry_out(target_, changes && file_of(request) != names_number,
                                           [&] { return target_.alone ? alone(request, work) : work(); });
   }

@@ -1,13 +1,17 @@
 #include "listio/server/serving.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <system_error>
 
+#include "foundation/descriptor.hpp"
 #include "listio/protocol/parse.hpp"
+#include "service.hpp"
 
 namespace strider::listio {
 namespace {
@@ -34,15 +38,19 @@ class ThrowingStore final : public DataStore {
   std::function<void()> act_;
 };
 
-std::uint32_t error_of(const std::function<void()>& act) {
-  ThrowingStore store(act);
-  Shelf shelf;
-  shelf.data = &store;
-  const std::vector<std::byte> message = serve(shelf, {7, TruncateRequest{5, 1}}, {}, 0);
+std::uint32_t error_of(const Shelf& shelf, const Request& request, const Target& target = {}) {
+  const std::vector<std::byte> message = serve(shelf, {7, request, target}, {}, 0);
   const auto parsed = parse_server_message(message);
   const auto& reply = std::get<Reply>(std::get<ServerMessage>(parsed));
   EXPECT_EQ(reply.number, 7);
   return reply.error;
+}
+
+std::uint32_t error_of(const std::function<void()>& act) {
+  ThrowingStore store(act);
+  Shelf shelf;
+  shelf.data = &store;
+  return error_of(shelf, TruncateRequest{5, 1});
 }
 
 TEST(ServingTest, EachExceptionEndsARequestWithAnError) {
@@ -51,6 +59,20 @@ TEST(ServingTest, EachExceptionEndsARequestWithAnError) {
   EXPECT_EQ(error_of([] { throw std::length_error("vector"); }), EIO);
   EXPECT_EQ(error_of([] { throw std::system_error(ENOSPC, std::generic_category()); }), ENOSPC);
   EXPECT_EQ(error_of([] { throw DamagedData("bits"); }), EIO);
+}
+
+TEST(ServingTest, AStartOfAFillDoesNotWaitForRequestsOfThisFill) {
+  constexpr std::uint64_t fill = 19;
+  const TemporaryFolder place;
+  const Descriptor folder(::open(place.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  SecondCopies copies({.volume = {}, .number = 0, .servers = 2}, folder.get(), folder.get(),
+                      std::make_unique<ThrowingStore>([] {}));
+  Shelf shelf;
+  shelf.data = copies.data.get();
+  shelf.copies = &copies;
+  EXPECT_EQ(error_of(shelf, StartFillRequest{fill, 1, 2}), 0);
+  EXPECT_EQ(error_of(shelf, StartFillRequest{fill, 1, 2}, {.fill = fill}), 0);
+  EXPECT_EQ(error_of(shelf, TruncateRequest{5, 1}, {.view = 3}), 0);
 }
 
 }  // namespace
