@@ -1,6 +1,7 @@
 """A pytest plugin: the longest files first, and a table of time and processor time at the end.
 
-`build/durations.json` keeps the seconds of each file from run to run. With `--no-loadscope-reorder`,
+`build/durations.json` keeps the seconds of each file from run to run; a new checkout has those of the long
+files in `tests/durations.json`. With `--no-loadscope-reorder`,
 pytest-xdist gives files to its workers in this order, so that no worker begins a long file at the end.
 """
 
@@ -8,11 +9,14 @@ import json
 import resource
 from collections import defaultdict
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-KEPT = Path(__file__).resolve().parents[1] / "build" / "durations.json"
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "build" / "durations.json"
+LONG = ROOT / "tests" / "durations.json"
 FILES = 25
 """Rows of the table of files."""
 TESTS = 25
@@ -27,12 +31,12 @@ def processor_s() -> float:
 
 
 def kept() -> dict[str, float]:
-    """Returns the seconds of each file in the last runs; empty if there are none."""
-    try:
-        seconds: dict[str, float] = json.loads(KEPT.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return seconds
+    """Returns the seconds of each file in the last runs; of the long files if there are none."""
+    for file in (KEPT, LONG):
+        with suppress(OSError, ValueError):
+            seconds: dict[str, float] = json.loads(file.read_text(encoding="utf-8"))
+            return seconds
+    return {}
 
 
 def file_of(nodeid: str) -> str:
@@ -42,9 +46,9 @@ def file_of(nodeid: str) -> str:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts files without a duration first, then the longest ones."""
+    """Puts the longest files first, and those without a duration last."""
     seconds = kept()
-    items.sort(key=lambda item: -seconds.get(file_of(item.nodeid), float("inf")))
+    items.sort(key=lambda item: -seconds.get(file_of(item.nodeid), 0.0))
 
 
 def pytest_collection_finish() -> None:

@@ -106,7 +106,7 @@ def add_pattern(tree: Tree) -> None:
         "engine/patterns/strided.cpp",
         f"engine/patterns/{PATTERN}.cpp",
         {
-            "strided_entry": f"{PATTERN}_entry",
+            "strided_": f"{PATTERN}_",
             '"strided"': f'"{PATTERN}"',
             "Strided": "Backward",
             "start = transfer_ * place.rank;": "start = transfer_ * (place.ranks - 1 - place.rank);",

@@ -62,7 +62,8 @@ def running(name: str, above: Path | None = None, options: Iterable[str] = ()) -
     """
     system_or_skip(name)
     # Not a folder of pytest's: those are closed to the users that some servers run as.
-    parent = Path(tempfile.mkdtemp(prefix="strider-", dir=above))
+    prefix = "" if above else "strider-"  # a path of a lab has a limit
+    parent = Path(tempfile.mkdtemp(prefix=prefix, dir=above))
     parent.chmod(0o755)
     with _taken_down(name, parent):
         words = strider_command("lab", "up", name, "--at", parent, "--json")

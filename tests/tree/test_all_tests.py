@@ -57,14 +57,14 @@ def test_the_longest_files_come_first_and_are_shown(
     monkeypatch.setattr(durations, "KEPT", tmp_path / "build" / "durations.json")
     for name in ("short", "long", "new"):
         pytester.makepyfile(**{f"test_{name}": f"import sys\ndef test_it(): print('ran {name}')"})
-    durations.KEPT.parent.mkdir()
-    durations.KEPT.write_text(json.dumps({"test_short.py": 1.0, "test_long.py": 2.0, "gone.py": 9.0}))
+    monkeypatch.setattr(durations, "LONG", tmp_path / "long.json")
+    durations.LONG.write_text(json.dumps({"test_short.py": 1.0, "test_long.py": 2.0, "gone.py": 9.0}))
     shown = pytester.runpytest_inprocess("-p", "durations", "-p", "no:cacheprovider", "-s", "-v")
     lines = [line.partition("::")[0] for line in shown.outlines if "::test_it" in line]
     assert [line for line in lines if line.startswith("test_")] == [
-        "test_new.py",
         "test_long.py",
         "test_short.py",
+        "test_new.py",
     ]
     shown.stdout.fnmatch_lines(["*time by file*", " seconds processor  file", "*test_*.py", "*all 3"])
     assert max(len(line) for line in shown.outlines if "test_" in line and ".py" in line) <= 80
