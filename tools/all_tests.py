@@ -150,6 +150,12 @@ def steps_beside(build: Path, seed: int) -> list[list[Step]]:
     ]
 
 
+def print_log(name: str) -> None:
+    """Prints the output of a step beside the Python tests."""
+    text = (LOGS / f"{name}.log").read_text(encoding="utf-8", errors="replace")
+    print(f"\n=== {name}\n{text}", end="", flush=True)
+
+
 def run_all(pool: Pool, build: Path, seed: int) -> list[Done]:
     """Runs all steps, and returns their results."""
     found = [pool.run(Step("lint", ["tools/lint.sh", "check"]))]
@@ -157,18 +163,13 @@ def run_all(pool: Pool, build: Path, seed: int) -> list[Done]:
         beside = [threads.submit(pool.run_in_turn, steps) for steps in steps_beside(build, seed)]
         try:
             found.append(pool.run(Step("python", pytest(*(f"--deselect={tests}" for tests in ALONE)))))
+            for future in beside:
+                for done in future.result():
+                    print_log(done.name)
+                    found.append(done)
         except BaseException:
             pool.end()
             raise
-        for future in beside:
-            for done in future.result():
-                print(f"\n=== {done.name}", flush=True)
-                print(
-                    (LOGS / f"{done.name}.log").read_text(encoding="utf-8", errors="replace"),
-                    end="",
-                    flush=True,
-                )
-                found.append(done)
     found.append(pool.run(Step("calibration", [PYTHON, "-m", "pytest", *ALONE])))
     return found
 
