@@ -51,6 +51,19 @@ def test_the_table_names_what_failed(capsys: pytest.CaptureFixture[str]) -> None
     )
 
 
+@pytest.mark.parametrize(
+    ("alone", "failed"),
+    [
+        ([], ["python"]),
+        ([Done(all_tests.AGAIN, 0, 1, 1)], []),
+        ([Done(all_tests.AGAIN, 1, 1, 1)], ["python", all_tests.AGAIN]),
+    ],
+)
+def test_a_python_test_that_passes_alone_fails_no_run(alone: list[Done], failed: list[str]) -> None:
+    found = [Done("python", 1, 900, 900), *alone, Done("mutants", 1, 1, 1)]
+    assert all_tests.failures(found) == [*failed, "mutants"]
+
+
 def test_the_longest_files_come_first_and_are_shown(
     pytester: pytest.Pytester, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
