@@ -2,7 +2,7 @@
 
     tools/torture.py                        all parts, for some hours
     tools/torture.py power kills            these parts
-    tools/torture.py --share 0.1 --seed 7   a random tenth of the parts, as each run of make test does
+    tools/torture.py --share 0.1 --seed 7   a tenth of the short parts, chosen by the seed, as in make test
     tools/torture.py --list                 their names
 
 The exit code is 1 if a part fails. Results stand in build/torture.json.

@@ -55,7 +55,7 @@ class Group:
     """Options of one concept. A verb takes them as one parameter (`strider.cli.grouped`)."""
 
     def values(self) -> dict[str, Any]:
-        """Returns what they are in `RunOptions`, by name."""
+        """Returns the values of the fields of `RunOptions`, by their names."""
         return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
 
 
