@@ -76,7 +76,7 @@ class CheckWorker final : public PhaseWorker {
         task_(task),
         file_(checked_file(context, task, task.assignments->assignment(acts_as()))),
         cooperation_(plain_cooperation(task)),
-        group_(task, cooperation_, file_.assignment, context.stall_timeout_s),
+        group_(task, FileGroup::opening(cooperation_), file_.assignment, context.stall_timeout_s),
         slices_(*task.pattern),
         share_{(file_.assignment.place.rank + file_.assignment.place.ranks / 2) % file_.assignment.place.ranks,
                file_.assignment.place.ranks},

@@ -7,12 +7,13 @@
 
 namespace strider {
 
-/// The ranks that open this rank's file, for interfaces built on MPI. Collective over the task's communicator. Throws
-/// StallError.
+/// The ranks that open this rank's file: for interfaces built on MPI, and where all ranks open before one transfers.
+/// Collective over the task's communicator. Throws StallError.
 class FileGroup {
  public:
-  FileGroup(const PhaseTask& task, Cooperation cooperation, const FileAssignment& assignment, double stall_timeout_s) {
-    if (cooperation == Cooperation::independent || task.test->sharing.kind == SharingKind::per_rank) return;
+  enum class Opening { each, together };
+  FileGroup(const PhaseTask& task, Opening opening, const FileAssignment& assignment, double stall_timeout_s) {
+    if (opening == Opening::each || task.test->sharing.kind == SharingKind::per_rank) return;
     group_.communicator = task.communicator;
     if (task.test->sharing.kind == SharingKind::shared) return;
     group_.communicator =
@@ -26,6 +27,9 @@ class FileGroup {
     if (owned_) MPI_Comm_free(&group_.communicator);
   }
   const Group& get() const { return group_; }
+  static Opening opening(Cooperation cooperation) {
+    return cooperation == Cooperation::independent ? Opening::each : Opening::together;
+  }
 
  private:
   Group group_;

@@ -48,7 +48,7 @@ void SizeCheck::compare_on_mount(const CheckedFile& checked) {
 
 void SizeCheck::compare_anew(const CheckedFile& checked) {
   const Cooperation cooperation = plain_cooperation(task_);
-  const FileGroup group(task_, cooperation, checked.assignment, context_.stall_timeout_s);
+  const FileGroup group(task_, FileGroup::opening(cooperation), checked.assignment, context_.stall_timeout_s);
   if (cooperation == Cooperation::independent && !checked.leads()) return;
   try {
     const auto file = open_plain(task_, checked, group, task_.memory);

@@ -31,11 +31,13 @@ class TransferWorker final : public PhaseWorker {
   std::string path() const { return context_.directory + "/" + file_name(test_, assignment_.file); }
   std::string written_file() const override { return writes(task_.operation) ? path() : ""; }
 
+  FileGroup::Opening opening() const;
   void open_file();
   void check_size();
   void transfer();
   void finish_file();
   std::optional<CallCount> calls_so_far() const;
+  bool creates() const { return task_.operation == Operation::write || task_.operation == Operation::prefill; }
   bool reads_back() const { return task_.operation == Operation::read || task_.operation == Operation::reread; }
 
   /// The rank's part of all requests, so that ranks with more of them are done when the others are.
@@ -57,6 +59,7 @@ class TransferWorker final : public PhaseWorker {
   Order order_;
   RequestShape shape_;
   Cooperation cooperation_;
+  FileGroup::Opening opening_;
   FileGroup group_;
   std::optional<Pace> pace_;  ///< where requests are not issued as soon as they can
   FileData written_;
@@ -84,7 +87,8 @@ TransferWorker::TransferWorker(RunContext& context, const TransferTask& task)
              hash_numbers(test_.seed, acts_as_)),
       shape_{task.pattern->contiguous(), task.pattern->file_shift(assignment_.place) > 0},
       cooperation_(task.interface->cooperation(shape_)),
-      group_(task, cooperation_, assignment_, context.stall_timeout_s),
+      opening_(opening()),
+      group_(task, opening_, assignment_, context.stall_timeout_s),
       written_(identity_of(context, test_, assignment_.file, task.written_generation)),
       expected_(identity_of(context, test_, assignment_.file, task.expected_generation)) {
   for (std::uint32_t r = 0; cooperation_ == Cooperation::collective && r < assignment_.place.ranks; ++r)
@@ -98,10 +102,15 @@ TransferWorker::TransferWorker(RunContext& context, const TransferTask& task)
   spoil(task.memory);
 }
 
+/// While a rank creates or extends a file, accesses of others may fail: FUSE takes its size from answers out of order.
+FileGroup::Opening TransferWorker::opening() const {
+  return creates() && task_.interface->sizes_new_files() ? FileGroup::Opening::together
+                                                         : FileGroup::opening(cooperation_);
+}
+
 void TransferWorker::open_file() {
   const bool reading = reads(task_.operation), writing = writes(task_.operation);
   const Access access = reading && writing ? Access::read_write : writing ? Access::write : Access::read;
-  const bool creates = task_.operation == Operation::write || task_.operation == Operation::prefill;
   std::vector<Extent> first(shape_.regular ? task_.pattern->extents(assignment_.place, 0) : 0);
   if (shape_.regular) task_.pattern->fill_request(assignment_.place, 0, first);
   // Libraries that open by path are not kept from following it elsewhere.
@@ -109,7 +118,7 @@ void TransferWorker::open_file() {
   const std::uint64_t begin = monotonic_ns();
   file_ = task_.interface->open({.path = path(),
                                  .access = access,
-                                 .creation = creates ? Creation::create : Creation::existing,
+                                 .creation = creates() ? Creation::create : Creation::existing,
                                  .file_size = task_.pattern->file_size(assignment_.place.ranks),
                                  .place = assignment_.place,
                                  .group = &group_.get(),
@@ -257,7 +266,7 @@ void TransferWorker::finish_file() {
 void TransferWorker::execute() {
   guarded([&] { open_file(); });
   const Vote mine = failed() ? Vote::end : Vote::go_on;
-  if ((cooperation_ == Cooperation::independent ? mine : agree(mine)) == Vote::end) file_.reset();
+  if ((opening_ == FileGroup::Opening::each ? mine : agree(mine)) == Vote::end) file_.reset();
   if (file_ == nullptr) {
     if (limited()) most_requests();
     return;
