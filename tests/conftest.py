@@ -10,6 +10,8 @@ from strider import engine as engines
 from strider.engine import Engine
 from strider.errors import StriderError
 
+SHORTER = {"STRIDER_REPORT": "no", "STRIDER_CEILINGS": "none"}
+"""What a run of a test does without, which takes half of its processor time."""
 MACHINE = "machine: "
 """How the reason of a skip begins that no package can cure, such as rights or a kernel's features."""
 
@@ -21,6 +23,13 @@ def engine() -> Engine:
         return engines.find()
     except StriderError as error:
         pytest.skip(f"needs the engine: {error}")
+
+
+@pytest.fixture
+def whole_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of a test write reports and measure the machine's ceilings, as those of users do."""
+    for name in SHORTER:
+        monkeypatch.delenv(name, raising=False)
 
 
 def is_excused(reason: str) -> bool:
@@ -60,7 +69,7 @@ class RequireAll:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuses skips where the environment asks for it, and restores signals that the tests' parent ignored.
+    """Shortens runs, refuses skips where the environment asks for it, restores signals that the parent ignored.
 
     A shell ignores SIGINT for what it starts in the background, and `nohup` SIGHUP; all that the tests start
     would ignore them as well.
@@ -68,5 +77,6 @@ def pytest_configure(config: pytest.Config) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    os.environ.update(SHORTER)
     if os.environ.get("STRIDER_REQUIRE_ALL") == "1":
         config.pluginmanager.register(RequireAll(), "require-all")

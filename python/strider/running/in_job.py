@@ -106,7 +106,7 @@ def _begin_or_resume(job: "Job", file: Path, options: "RunOptions", limit: _Limi
     is_over = has_ended_last(job)
     note_process(job)
     asked = ResumeOptions(limit_s=limit.seconds, places=options.places, anyway=True, is_over=is_over)
-    resume_directory(directory, asked, OutputOptions(quiet=options.quiet))
+    resume_directory(directory, asked, OutputOptions(quiet=options.quiet, report=options.report))
 
 
 def _remove_unfinished(directory: Path) -> None:

@@ -173,6 +173,7 @@ class RecordOptions(Group):
         typer.Option(
             "--ceilings",
             metavar="SCOPE",
+            envvar="STRIDER_CEILINGS",
             help="Machine ceilings to measure before the cases, in a few seconds: all (memory, data "
             "generation and verification, requests, network, device) or none. Used by strider show "
             "--limits.",
@@ -251,6 +252,14 @@ class OutputOptions(Group):
     store: StoreOption = None
     quiet: QuietOption = False
     json: JsonOption = False
+    report: Annotated[
+        bool,
+        typer.Option(
+            "--report/--no-report",
+            envvar="STRIDER_REPORT",
+            help="Write report.html after the measurement. Without it, strider report writes it later.",
+        ),
+    ] = True
 
 
 @dataclass(frozen=True, kw_only=True)

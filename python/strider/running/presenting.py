@@ -45,10 +45,11 @@ def present(outcome: "Outcome", options: RunOptions, render: "Render | None", is
     path = outcome.directory.path
     loaded = cache(lambda: store.load(path))
     is_whole = outcome.status != "interrupted"
+    is_drawn = is_whole and options.report
     steps: list[tuple[str, Callable[[], object]]] = [
         *([("the run's tables", lambda: store.derive(path))] if is_whole else []),
         *([("the results", lambda: _print_results(loaded(), outcome, options, render))] if is_shown else []),
-        *([("the report", lambda: write_html([loaded()], outcome.directory.report))] if is_whole else []),
+        *([("the report", lambda: write_html([loaded()], outcome.directory.report))] if is_drawn else []),
     ]
     complete = True
     for product, produce in steps:

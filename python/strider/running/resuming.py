@@ -68,7 +68,7 @@ def resume_directory(directory: "RunDirectory", asked: ResumeOptions, output: Ou
             echo(f"{directory.run} is complete: nothing is missing")
             return
         tell_sizes([_told(prepared.inputs.resumption)] if prepared.inputs.resumption else [], console)
-        conduct(prepared, RunOptions(quiet=output.quiet, json=output.json))
+        conduct(prepared, RunOptions(quiet=output.quiet, json=output.json, report=output.report))
 
 
 def _prepared(directory: "RunDirectory", asked: ResumeOptions) -> "Prepared | None":

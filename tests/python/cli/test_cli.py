@@ -251,6 +251,7 @@ class TestPlan:
 
 @pytest.mark.usefixtures("engine")
 class TestRun:
+    @pytest.mark.usefixtures("whole_runs")
     def test_a_run_ends_with_a_table_and_says_where_everything_is(
         self, suite: str, target: str, store: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
@@ -262,6 +263,16 @@ class TestRun:
         assert f"report: {directory}/report.html" in captured.err
         assert (directory / "samples.parquet").exists()
         assert list(Path(target).iterdir()) == []
+
+    def test_a_report_that_was_not_asked_for_is_written_later(
+        self, suite: str, target: str, store: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["run", suite, "--target", target, "--quiet", "--no-report"]) == 0
+        (directory,) = store.iterdir()
+        assert "report.html" not in capfd.readouterr().err
+        assert not (directory / "report.html").exists()
+        assert main(["report", str(directory)]) == 0
+        assert (directory / "report.html").is_file()
 
     def test_a_run_names_the_command_that_compares_the_values_of_a_key(
         self, suite: str, target: str, store: Path, capfd: pytest.CaptureFixture[str]

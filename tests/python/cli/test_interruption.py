@@ -83,6 +83,7 @@ def test_before_the_run_a_line_says_so(start: Start, number: str, module: str, n
 
 
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+@pytest.mark.usefixtures("whole_runs")
 def test_results_are_written_all_the_same(start: Start, tmp_path: Path, number: str) -> None:
     done = start(number, 1, "strider.store", "derive")
     assert done.returncode == 0, done.stderr
@@ -125,6 +126,7 @@ def fail(execute: Execute) -> Fail:
     return lambda module, name, failure: execute(FAILING.format(module=module, name=name, failure=failure))
 
 
+@pytest.mark.usefixtures("whole_runs")
 def test_a_report_that_cannot_be_written_costs_the_report_alone(fail: Fail, tmp_path: Path) -> None:
     done = fail("strider.report.output.page", "write_whole", "raise OSError(28, 'No space left on device')")
     assert done.returncode == 1
@@ -135,6 +137,7 @@ def test_a_report_that_cannot_be_written_costs_the_report_alone(fail: Fail, tmp_
     assert '"status": "complete"' in (run / "run.json").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("whole_runs")
 def test_tables_that_cannot_be_derived_cost_neither_results_nor_report(fail: Fail, tmp_path: Path) -> None:
     done = fail("strider.store", "derive", "raise RuntimeError('first\\nsecond')")
     assert done.returncode == 1

@@ -104,6 +104,7 @@ def info_of(path: Path) -> Info:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("repetitions", [0, 4])
+@pytest.mark.usefixtures("whole_runs")
 def test_the_rest_is_measured_in_the_order_of_the_plan(
     run: Path, target: Path, capfd: pytest.CaptureFixture[str], repetitions: int
 ) -> None:

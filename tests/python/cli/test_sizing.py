@@ -142,6 +142,7 @@ def test_a_size_without_space_ends_the_command(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("whole_runs")
 def test_a_run_keeps_the_reason_of_its_sizes_and_shows_it(
     place: Path, probes: Probes, capfd: pytest.CaptureFixture[str]
 ) -> None:

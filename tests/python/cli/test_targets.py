@@ -59,6 +59,7 @@ def test_mistakes_are_found_before_anything_runs(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("whole_runs")
 def test_one_run_has_all_targets_in_turns(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(place / "trial.toml"), "--quiet"]) == 0
     shown, said = capfd.readouterr()
