@@ -16,7 +16,7 @@
 #include "foundation/units.hpp"
 #include "measure/device_stream.hpp"
 #include "measure/links.hpp"
-#include "plan/seats.hpp"
+#include "plan/case_ranks.hpp"
 #include "ranks/communicators.hpp"
 #include "ranks/exchange.hpp"
 #include "ranks/interrupt.hpp"
@@ -47,12 +47,12 @@ struct Crew {
 std::optional<Crew> crew_of(const GroupRanks& wanted, const Nodes& nodes) {
   Case test;  // a group with later ranks is taken to reach what as many of the first ranks do
   test.clients = wanted.clients;
-  test.seating = wanted.seating;
-  const auto seats = attempt_seats(test, nodes.of_rank);
-  if (!seats) return std::nullopt;
-  std::vector<std::uint32_t> ranks = seats->all();
+  test.rank_placement = wanted.rank_placement;
+  const auto case_ranks = attempt_ranks_of_case(test, nodes.of_rank);
+  if (!case_ranks) return std::nullopt;
+  std::vector<std::uint32_t> ranks = case_ranks->all();
   std::ranges::sort(ranks);
-  Crew crew{wanted, std::move(ranks), shares_of(nodes.of_rank.at(*seats))};
+  Crew crew{wanted, std::move(ranks), shares_of(nodes.of_rank.at(*case_ranks))};
   return crew;
 }
 
@@ -68,9 +68,9 @@ Selection select(const Plan& plan, const Nodes& nodes) {
   std::set<std::tuple<std::uint32_t, Placement, std::uint32_t, std::uint32_t>> seen;
   std::set<Crew> distinct;
   for (const Case& test : plan.cases) {
-    const auto [placement, of_nodes, per_node] = test.seating;
+    const auto [placement, of_nodes, per_node] = test.rank_placement;
     if (!seen.insert({test.clients, placement, of_nodes, per_node}).second) continue;
-    if (auto crew = crew_of({test.clients, test.seating}, nodes)) distinct.insert(std::move(*crew));
+    if (auto crew = crew_of({test.clients, test.rank_placement}, nodes)) distinct.insert(std::move(*crew));
   }
   Selection selection;
   selection.uses_storage =

@@ -13,7 +13,7 @@
 #include "events/sample.hpp"
 #include "foundation/descriptor.hpp"
 #include "measure/ceiling.hpp"
-#include "plan/seats.hpp"
+#include "plan/case_ranks.hpp"
 
 namespace strider {
 

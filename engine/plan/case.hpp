@@ -37,17 +37,17 @@ struct Sharing {
 };
 
 /// On which nodes the ranks of a case are.
-struct Seating {
+struct RankPlacement {
   Placement placement = Placement::pack;
   std::uint32_t nodes = 0;     ///< 0: as many as the placement needs
   std::uint32_t per_node = 0;  ///< most ranks on a node; 0: all that it has
-  friend bool operator==(const Seating&, const Seating&) = default;
+  friend bool operator==(const RankPlacement&, const RankPlacement&) = default;
 };
 
 /// Ranks of a run on which the cases of one group run, one case at a time, while those of other groups run theirs.
 struct GroupRanks {
   std::uint32_t clients = 1;
-  Seating seating;
+  RankPlacement rank_placement;
   friend bool operator==(const GroupRanks&, const GroupRanks&) = default;
 };
 
@@ -68,7 +68,7 @@ struct Case {
   std::uint64_t number = 0;
   std::string name;
   std::uint32_t clients = 1;
-  Seating seating;
+  RankPlacement rank_placement;
   std::string group;                       ///< empty: none
   double start_s = 0;                      ///< after the common start of the groups
   std::uint64_t turn = 0;                  ///< cases with the same number run at the same time; 0: alone

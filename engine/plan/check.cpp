@@ -4,10 +4,10 @@
 
 #include "foundation/error.hpp"
 #include "patterns/slices.hpp"
+#include "plan/case_ranks.hpp"
 #include "plan/draw.hpp"
 #include "plan/file_assignments.hpp"
 #include "plan/plan.hpp"
-#include "plan/seats.hpp"
 #include "plan/steps.hpp"
 #include "plan/totals.hpp"
 
@@ -81,8 +81,8 @@ void check_ranks_and_files(const Case& test, const Complain& complain) {
 }
 
 /// Whether clients, nodes and ranks per node go together.
-bool check_seating(const Case& test, const Complain& complain) {
-  const auto [placement, nodes, per_node] = test.seating;
+bool check_rank_placement(const Case& test, const Complain& complain) {
+  const auto [placement, nodes, per_node] = test.rank_placement;
   const std::uint64_t product = std::uint64_t{nodes} * per_node;
   if (nodes > 0 && per_node > 0 && product != test.clients) {
     complain("clients",
@@ -442,7 +442,7 @@ void check_case(const Case& test, const Plan& plan, std::vector<PlanError>& erro
   try {
     check_mount(test, complain);
     check_group(test, complain);
-    if (!check_seating(test, complain)) return;
+    if (!check_rank_placement(test, complain)) return;
     const NumberRuns node_of = planned_nodes(test, plan.ranks, plan.ranks_per_node);
     if (test.tree != nullptr) return check_tree_case(test, complain);
     check_ranks_and_files(test, complain);

@@ -4,9 +4,9 @@
 #include <ostream>
 
 #include "interfaces/modules.hpp"
+#include "plan/case_ranks.hpp"
 #include "plan/file_assignments.hpp"
 #include "plan/plan.hpp"
-#include "plan/seats.hpp"
 #include "plan/steps.hpp"
 #include "plan/totals.hpp"
 

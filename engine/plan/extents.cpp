@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "foundation/error.hpp"
+#include "plan/case_ranks.hpp"
 #include "plan/file_assignments.hpp"
 #include "plan/plan.hpp"
-#include "plan/seats.hpp"
 #include "plan/steps.hpp"
 #include "trees/paths.hpp"
 

@@ -11,8 +11,8 @@
 #include "foundation/error.hpp"
 #include "foundation/named_place.hpp"
 #include "foundation/text.hpp"
+#include "plan/case_ranks.hpp"
 #include "plan/data_set.json.hpp"
-#include "plan/seats.hpp"
 
 namespace strider {
 namespace {
@@ -280,12 +280,12 @@ void read_tree(const Json& json, Case& test) {
 }
 
 /// Where the ranks are, and how many.
-void read_seating(const Settings& settings, bool derives_clients, Case& test) {
+void read_rank_placement(const Settings& settings, bool derives_clients, Case& test) {
   const std::uint64_t nodes = settings.number("nodes"), per_node = settings.number("per_node");
-  test.seating = {.placement = choice_of<Placement>(settings, "placement",
-                                                    {{"pack", Placement::pack}, {"spread", Placement::spread}}),
-                  .nodes = static_cast<std::uint32_t>(nodes),
-                  .per_node = static_cast<std::uint32_t>(per_node)};
+  test.rank_placement = {.placement = choice_of<Placement>(settings, "placement",
+                                                           {{"pack", Placement::pack}, {"spread", Placement::spread}}),
+                         .nodes = static_cast<std::uint32_t>(nodes),
+                         .per_node = static_cast<std::uint32_t>(per_node)};
   const bool derived = derives_clients && nodes > 0 && per_node > 0;
   const std::uint64_t clients = derived ? nodes * per_node : settings.number("clients");
   if (clients > most_ranks)
@@ -315,9 +315,9 @@ void read_turn(const Json& json, Case& test) {
   for (const Json& ranks : json["earlier"])
     test.earlier_groups.push_back(
         {.clients = static_cast<std::uint32_t>(number_in(ranks, "clients", most_ranks)),
-         .seating = {.placement = placement_of(ranks.value("placement", "pack")),
-                     .nodes = static_cast<std::uint32_t>(number_in(ranks, "nodes", most_ranks)),
-                     .per_node = static_cast<std::uint32_t>(number_in(ranks, "per_node", most_ranks))}});
+         .rank_placement = {.placement = placement_of(ranks.value("placement", "pack")),
+                            .nodes = static_cast<std::uint32_t>(number_in(ranks, "nodes", most_ranks)),
+                            .per_node = static_cast<std::uint32_t>(number_in(ranks, "per_node", most_ranks))}});
 }
 
 /// The keys of cases of data alone.
@@ -373,7 +373,7 @@ Case case_of(const Json& json, Interfaces& interfaces) {
   for (const char* key : {"case", "name", "interface", "pattern", "tree", "manifest", "turn"}) common.erase(key);
   const Settings settings =
       settings_of(subject == Subject::metadata ? tree_case_parameters() : case_parameters(), common, "");
-  read_seating(settings, !json.contains("clients"), test);
+  read_rank_placement(settings, !json.contains("clients"), test);
   test.group = settings.text("group");
   test.start_s = settings.seconds("start");
   if (json.contains("turn")) read_turn(json["turn"], test);

@@ -89,9 +89,9 @@ void CommunicatorCache::begin_turn() {
   });
 }
 
-MPI_Comm CommunicatorCache::of(const NumberRuns& seats) {
-  const auto [found, is_new] = made_.try_emplace(seats);
-  if (is_new) found->second.communicator = make(seats);
+MPI_Comm CommunicatorCache::of(const NumberRuns& case_ranks) {
+  const auto [found, is_new] = made_.try_emplace(case_ranks);
+  if (is_new) found->second.communicator = make(case_ranks);
   found->second.last_turn = turn_;
   return found->second.communicator;
 }
@@ -102,11 +102,11 @@ void CommunicatorCache::free() {
   made_.clear();
 }
 
-MPI_Comm CommunicatorCache::make(const NumberRuns& seats) const {
+MPI_Comm CommunicatorCache::make(const NumberRuns& case_ranks) const {
   int all = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &all);
-  if (seats == NumberRuns::consecutive(0, static_cast<std::uint32_t>(all))) return MPI_COMM_WORLD;
-  return communicator_among(seats, "to begin a case together", {.stall_timeout_s = stall_timeout_s_});
+  if (case_ranks == NumberRuns::consecutive(0, static_cast<std::uint32_t>(all))) return MPI_COMM_WORLD;
+  return communicator_among(case_ranks, "to begin a case together", {.stall_timeout_s = stall_timeout_s_});
 }
 
 }  // namespace strider

@@ -30,8 +30,8 @@ class CommunicatorCache {
   explicit CommunicatorCache(double stall_timeout_s) : stall_timeout_s_(stall_timeout_s) {}
   /// On all ranks of the run, in the same order.
   void begin_turn();
-  /// The ranks are in the order of `seats`. Throws StallError.
-  MPI_Comm of(const NumberRuns& seats);
+  /// The ranks are in the order of `case_ranks`. Throws StallError.
+  MPI_Comm of(const NumberRuns& case_ranks);
   std::size_t size() const { return made_.size(); }
   void free();
 
@@ -42,7 +42,7 @@ class CommunicatorCache {
     MPI_Comm communicator = MPI_COMM_NULL;
     std::uint64_t last_turn = 0;
   };
-  MPI_Comm make(const NumberRuns& seats) const;
+  MPI_Comm make(const NumberRuns& case_ranks) const;
 
   double stall_timeout_s_;
   std::uint64_t turn_ = 0;

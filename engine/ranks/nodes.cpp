@@ -150,12 +150,12 @@ void Nodes::note_firsts(std::size_t me) {
   counts = machine_of_rank.find(machine_of_rank[me]) == me;
 }
 
-Nodes Nodes::seated(const NumberRuns& seats, std::size_t me) const {
+Nodes Nodes::subset(const NumberRuns& case_ranks, std::size_t me) const {
   Nodes nodes;
   nodes.host = host;
-  nodes.of_rank = of_rank.at(seats);
-  nodes.clock_of_rank = clock_of_rank.at(seats);
-  nodes.machine_of_rank = machine_of_rank.at(seats);
+  nodes.of_rank = of_rank.at(case_ranks);
+  nodes.clock_of_rank = clock_of_rank.at(case_ranks);
+  nodes.machine_of_rank = machine_of_rank.at(case_ranks);
   nodes.note_firsts(me);
   return nodes;
 }

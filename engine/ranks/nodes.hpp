@@ -31,7 +31,7 @@ struct Nodes {
   NumberRuns machine_of_rank, clock_of_rank;  ///< numbers in the run
 
   /// Those of the ranks that take part in a case, in the order of the case's ranks; `me`: this rank's place in it.
-  Nodes seated(const NumberRuns& seats, std::size_t me) const;
+  Nodes subset(const NumberRuns& case_ranks, std::size_t me) const;
   /// Sets what follows from the homes of all ranks; `me`: this rank.
   void note_firsts(std::size_t me);
 };

@@ -11,7 +11,7 @@
 #include "ceilings/ceilings.hpp"
 #include "foundation/clock.hpp"
 #include "foundation/error.hpp"
-#include "plan/seats.hpp"
+#include "plan/case_ranks.hpp"
 #include "ranks/communicators.hpp"
 #include "ranks/exchange.hpp"
 #include "ranks/interrupt.hpp"
@@ -258,7 +258,7 @@ class Runner {
       write_per_rank(
           {.cases = turn.cases.size(),
            .mine = turn.mine,
-           .communicator = turn.mine ? communicators_.of(turn.seats[*turn.mine]) : MPI_COMM_NULL,
+           .communicator = turn.mine ? communicators_.of(turn.case_ranks[*turn.mine]) : MPI_COMM_NULL,
            .end = report.outcome.interrupted ? PerRankFile::Turn::End::interrupted : PerRankFile::Turn::End::complete});
       if (session_.rank() == 0) conclude(turn, report, others, begin_s);
     }
@@ -271,7 +271,7 @@ class Runner {
     const std::vector<Case>& cases = shared_plan_.begin_turn(first_case).cases;
     for (const Case& test : cases) {
       const double begin_s = elapsed_s();
-      context_.nodes = run_nodes_.seated(seats_.of(test, run_nodes_.of_rank), 0);
+      context_.nodes = run_nodes_.subset(case_ranks_.of(test, run_nodes_.of_rank), 0);
       context_.current = {test.number, repetition, repetition < test.warmup, ""};
       const RepetitionOutcome outcome =
           simulate_repetition(context_, {test, repetition, MPI_COMM_WORLD, nullptr, command.progress}, *simulated_);
@@ -287,8 +287,8 @@ class Runner {
     std::uint64_t repetition = 0;
     std::size_t first_case = 0;  ///< in the plan
     std::span<const Case> cases;
-    std::vector<NumberRuns> seats;    ///< of each
-    std::optional<std::size_t> mine;  ///< the one in which this rank takes part
+    std::vector<NumberRuns> case_ranks;  ///< of each
+    std::optional<std::size_t> mine;     ///< the one in which this rank takes part
   };
 
   Turn turn_of(const Command& command) {
@@ -297,15 +297,15 @@ class Runner {
     turn.first_case = static_cast<std::size_t>(command.case_index);
     turn.cases = shared_plan_.begin_turn(turn.first_case).cases;
     for (const Case& test : turn.cases) {
-      turn.seats.push_back(seats_.of(test, run_nodes_.of_rank));
-      if (place_in(turn.seats.back())) turn.mine = turn.seats.size() - 1;
+      turn.case_ranks.push_back(case_ranks_.of(test, run_nodes_.of_rank));
+      if (place_in(turn.case_ranks.back())) turn.mine = turn.case_ranks.size() - 1;
     }
     return turn;
   }
 
-  /// This rank's place among seats.
-  std::optional<std::size_t> place_in(const NumberRuns& seats) const {
-    return seats.find(static_cast<std::uint32_t>(session_.rank()));
+  /// This rank's place in a case, if it takes part.
+  std::optional<std::size_t> place_in(const NumberRuns& case_ranks) const {
+    return case_ranks.find(static_cast<std::uint32_t>(session_.rank()));
   }
 
   /// What the first rank of a case has to say of it.
@@ -316,21 +316,21 @@ class Runner {
   };
 
   TurnReport take_part(const Turn& turn, const Command& command, double begin_s) {
-    const NumberRuns& seats = turn.seats[*turn.mine];
+    const NumberRuns& case_ranks = turn.case_ranks[*turn.mine];
     const Case& test = turn.cases[*turn.mine];
     std::optional<Meeting> meeting;
     WaitOptions for_groups{};
     if (session_.rank() == 0) for_groups.attention = &relay_;
-    if (turn.cases.size() > 1) meeting.emplace(communicators_.of(joined(turn.seats)), for_groups);
-    context_.nodes = run_nodes_.seated(seats, *place_in(seats));
+    if (turn.cases.size() > 1) meeting.emplace(communicators_.of(joined(turn.case_ranks)), for_groups);
+    context_.nodes = run_nodes_.subset(case_ranks, *place_in(case_ranks));
     context_.next_phase = command.number * phases_per_repetition;
     context_.current = {test.number, command.repetition, command.repetition < test.warmup, ""};
-    use_clock_of(seats.front());
-    const bool reports = seats.front() == static_cast<std::uint32_t>(session_.rank()) && session_.rank() != 0;
+    use_clock_of(case_ranks.front());
+    const bool reports = case_ranks.front() == static_cast<std::uint32_t>(session_.rank()) && session_.rank() != 0;
     if (reports) events_.keep(context_.origin_ns, [this](std::string line) { relay_.send(std::move(line)); });
     TurnReport report;
     report.outcome = attempt_turn(
-        {test, command.repetition, communicators_.of(seats), meeting ? &*meeting : nullptr, command.progress});
+        {test, command.repetition, communicators_.of(case_ranks), meeting ? &*meeting : nullptr, command.progress});
     const bool stopped = report.outcome.interrupted;
     if (meeting) meeting->leave(stopped ? Meeting::State::interrupted : Meeting::State::failed);
     interrupted_ = interrupted_ || report.outcome.interrupted;
@@ -343,9 +343,9 @@ class Runner {
     return report;
   }
 
-  static NumberRuns joined(const std::vector<NumberRuns>& seats) {
+  static NumberRuns joined(const std::vector<NumberRuns>& case_ranks) {
     NumberRuns all;
-    for (const NumberRuns& each : seats) all.append(each);
+    for (const NumberRuns& each : case_ranks) all.append(each);
     return all;
   }
 
@@ -397,7 +397,7 @@ class Runner {
   std::vector<TurnReport> receive_others(const Turn& turn) {
     std::vector<TurnReport> others;
     for (std::size_t i = 0; i < turn.cases.size() && session_.rank() == 0; ++i)
-      if (turn.mine != i) others.push_back(receive_report(turn.seats[i].front()));
+      if (turn.mine != i) others.push_back(receive_report(turn.case_ranks[i].front()));
     return others;
   }
 
@@ -406,7 +406,7 @@ class Runner {
     for (std::size_t index = 0; index < plan_.cases.size(); ++index) {
       const Case& test = plan_.cases[index];
       try {
-        seats_.of(test, run_nodes_.of_rank);
+        case_ranks_.of(test, run_nodes_.of_rank);
         refuse_remount(test);
       } catch (const InputError& error) {
         events_.error({test.number, 0, test.warmup > 0, ""}, plan_error(error));
@@ -537,7 +537,7 @@ class Runner {
   std::int64_t origin_ns_ = 0;              ///< start of the run on rank 0's clock
   std::vector<ClockReading> first_clocks_;  ///< as found at the start of the run, with rank 0's
   Nodes run_nodes_;
-  KnownSeats seats_;
+  KnownCaseRanks case_ranks_;
   CommunicatorCache communicators_{plan_.stall_timeout_s};
   std::int64_t began_ns_ = 0;
   std::vector<NodeInfo> earlier_nodes_;  ///< on rank 0

@@ -273,7 +273,7 @@ class RunBuilder:
             measured=operation != "prefill",
             valid=not wrong,
             clients=case.clients,
-            **self.seats(case),
+            **self.placement(case),
             files=1,
             bytes=total,
             requests=total // case.transfer,
@@ -310,7 +310,7 @@ class RunBuilder:
         if wrong:
             self.emit_mismatch(number, repetition, operation)
 
-    def seats(self, case: CaseSpec) -> Json:
+    def placement(self, case: CaseSpec) -> Json:
         """The nodes of the ranks: those that the case asks for, or one."""
         nodes = int(case.common.get("nodes", 1))
         fewest, most = case.clients // nodes, -(-case.clients // nodes)

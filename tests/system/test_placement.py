@@ -9,9 +9,9 @@ import pytest
 from harness import EngineRun, Json, case, plan, run_engine, tree_case
 from strider.engine import Engine
 from strider.suite import Changes
+from strider.suite.case_ranks import ranks_by_case
 from strider.suite.document import parse
 from strider.suite.load import build
-from strider.suite.seats import seats_of
 
 NODES, PER_NODE = 4, 2
 RANKS = NODES * PER_NODE
@@ -26,7 +26,7 @@ def run(engine: Engine, work: Path, cases: list[Json], *options: str) -> EngineR
     return run_engine(engine, plan(cases, ranks=RANKS, ranks_per_node=PER_NODE), work, options=options)
 
 
-def seats(done: EngineRun, number: int, operation: str = "write") -> list[int]:
+def nodes_of(done: EngineRun, number: int, operation: str = "write") -> list[int]:
     """The node of each rank of a case, in the order of the case's ranks."""
     rows = done.of("rank", case=number, operation=operation)
     assert [row["rank"] for row in rows] == list(range(len(rows)))
@@ -37,7 +37,7 @@ def test_clients_are_seated_as_the_table_of_the_manual_says(engine: Engine, tmp_
     manual = (Path(__file__).parents[2] / "docs" / "suites.md").read_text(encoding="utf-8")
     table = manual.split("| clients | `pack` | `spread` |\n|---|---|---|\n")[1].split("\n\n")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
-    said = [[int(clients), *([int(n) for n in one.split()] for one in seated)] for clients, *seated in rows]
+    said = [[int(clients), *([int(n) for n in one.split()] for one in nodes)] for clients, *nodes in rows]
     assert [row[0] for row in said] == [1, 2, 4, 8]
     cases = [
         small(clients=clients, placement=placement)
@@ -49,7 +49,7 @@ def test_clients_are_seated_as_the_table_of_the_manual_says(engine: Engine, tmp_
     for index, (_, *expected) in enumerate(said):
         for offset, counts in enumerate(expected):
             number = 2 * index + offset + 1
-            found = Counter(seats(done, number))
+            found = Counter(nodes_of(done, number))
             assert [found[node] for node in range(NODES)] == counts
             sample = done.sample(case=number, operation="write")
             used = [count for count in counts if count]
@@ -70,7 +70,7 @@ def test_spread_takes_the_nodes_in_turn_and_pack_one_after_the_other(engine: Eng
         ],
     )
     assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
-    assert [seats(done, number) for number in range(1, 6)] == [
+    assert [nodes_of(done, number) for number in range(1, 6)] == [
         [0, 1, 2, 3, 0, 1],
         [0, 0, 1, 1, 2, 2],
         [0, 1, 2, 0, 1, 2],
@@ -128,9 +128,11 @@ def test_strider_plan_shows_the_seats_that_the_engine_takes(
     ).plan
     done = run_engine(engine, json.loads(planned.to_json()), tmp_path)
     assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
-    for shown in seats_of(planned):
+    for shown in ranks_by_case(planned):
         node_of = {rank: node.name for node in shown.nodes or () for rank in node.ranks}
-        assert [f"n{node}" for node in seats(done, shown.case)] == [node_of[rank] for rank in sorted(node_of)]
+        assert [f"n{node}" for node in nodes_of(done, shown.case)] == [
+            node_of[rank] for rank in sorted(node_of)
+        ]
 
 
 @pytest.mark.parametrize("placement", ["pack", "spread"])

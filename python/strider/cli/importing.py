@@ -37,9 +37,9 @@ def surroundings(
     from strider.importers.options import Surroundings
 
     count = tasks or (places and places.ranks) or 1
-    seated = places.seats(count).per_node if places else None
+    mapped = places.mapping(count).per_node if places else None
     return Surroundings(
-        count, per_node or seated or _tasks_per_node(count, os.environ), os.environ, keeps_files
+        count, per_node or mapped or _tasks_per_node(count, os.environ), os.environ, keeps_files
     )
 
 

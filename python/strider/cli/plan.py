@@ -124,19 +124,19 @@ def plan(
 
 
 def _print_seats(plan: "Plan", places: "Places", *, are_all: bool = False, json: bool = False) -> None:
-    """Prints the seats of a plan: as JSON, in full, or as a table if a case has a key of placement."""
+    """Prints the ranks of each case by node: as JSON, all, or a table if a case has a key of placement."""
     from json import dumps
 
     from strider.console import output
     from strider.running.performing import tell_sizes
-    from strider.suite.seats import blocks, has_seats, lines, seats_of
+    from strider.suite.case_ranks import blocks, has_placement, lines, ranks_by_case
 
-    if not are_all and not has_seats(plan):
+    if not are_all and not has_placement(plan):
         return
-    seats = places.seats(plan.ranks)
-    per_node = seats.per_node
-    rooms = seats.counts or (blocks(seats.ranks, per_node) if per_node else [])
-    found = seats_of(plan, rooms, seats.names)
+    mapping = places.mapping(plan.ranks)
+    per_node = mapping.per_node
+    rooms = mapping.counts or (blocks(mapping.ranks, per_node) if per_node else [])
+    found = ranks_by_case(plan, rooms, mapping.names)
     if json:
         # A case on a line of its own: with indentation, each rank would have one.
         rows = ",".join(f"\n{printable(dumps(one.to_json(), ensure_ascii=False))}" for one in found)

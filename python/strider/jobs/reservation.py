@@ -8,7 +8,7 @@ from strider.launch.fitting import fitted
 from strider.launch.launchers import Places
 from strider.suite import Suite
 from strider.suite.case_nodes import case_nodes, require_nodes
-from strider.suite.seating import groups_of
+from strider.suite.placement import groups_of
 
 LAUNCHERS = {"slurm": "srun"}
 """Launcher of the ranks within an allocation; `mpiexec` where none is named."""
@@ -75,10 +75,10 @@ def reserve(suite: Suite, options: JobOptions, places: Places, launcher: str = "
     suite, places = fitted(suite, launcher_of(options.executor, launcher), places, is_plan=True)
     ranks = suite.plan.ranks
     places.require_all_used(ranks)
-    seats = places.seats(ranks)
+    mapping = places.mapping(ranks)
     chosen = {
-        "nodes": places.nodes or seats.nodes or 1,
-        "per_node": places.per_node or seats.per_node or ranks,
+        "nodes": places.nodes or mapping.nodes or 1,
+        "per_node": places.per_node or mapping.per_node or ranks,
     }
     busy = max(sum(group.clients for group in groups_of(case)) for case in suite.plan.cases)
     return Reservation(options.model_copy(update=chosen), ranks, busy)

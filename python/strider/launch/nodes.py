@@ -25,7 +25,7 @@ from strider.launch.deaths import is_banner, lost_process
 from strider.launch.kernel_files import text_of
 from strider.launch.launchers import LAUNCHERS, Launcher
 from strider.launch.launchers.allocation import allocation
-from strider.launch.launchers.hosts import Host, Seats
+from strider.launch.launchers.hosts import Host, RankMapping
 from strider.launch.process import EngineProcess
 from strider.processes import descendants, identify
 from strider.text import printable, shortened
@@ -156,24 +156,24 @@ def require_nodes(
     Raises:
         StriderError: A node cannot take part; each is named, with the reason and a remedy.
     """
-    seats = _seats_of_question(launcher, room.ranks)
-    if seats is None:
+    mapping = _mapping_of_question(launcher, room.ranks)
+    if mapping is None:
         return
     program = [str(engine.path.resolve()), "node", "--target", str(target), "--folder", str(own), *room.words]
     here = _here(program)
     limit_s = _limit_s(DEADLINE_S)
-    answers = _ask(launcher, launcher.words(seats), program, seats.ranks, limit_s, tell)
-    silent, slowest_s = _silent(launcher, seats, program, answers, tell)
+    answers = _ask(launcher, launcher.words(mapping), program, mapping.ranks, limit_s, tell)
+    silent, slowest_s = _silent(launcher, mapping, program, answers, tell)
     if slowest_s:
         # All that were silent answer alone: logins may be slow, or these hosts do not reach this one.
         limit_s += _LOGINS * slowest_s
         within = f"within {math.ceil(slowest_s)} s"
         tell(f"each answers alone {within}: asking all hosts again, for at most {limit_s:.0f} s")
-        answers = _ask(launcher, launcher.words(seats), program, seats.ranks, limit_s, tell)
-        silent = _unreached(launcher, seats, answers, limit_s)
+        answers = _ask(launcher, launcher.words(mapping), program, mapping.ranks, limit_s, tell)
+        silent = _unreached(launcher, mapping, answers, limit_s)
         if not silent:
             tell("all hosts answered: the run starts")
-    nodes = {_name(answer, seats): answer for answer in answers.nodes}
+    nodes = {_name(answer, mapping): answer for answer in answers.nodes}
     errors = [
         *silent,
         *_without_rank(nodes),
@@ -196,8 +196,8 @@ def _without_rank(nodes: Mapping[str, dict[str, Any]]) -> list[str]:
     ]
 
 
-def _seats_of_question(launcher: Launcher, ranks: int) -> Seats | None:
-    """Returns the seats of the processes that answer; None if nothing is asked.
+def _mapping_of_question(launcher: Launcher, ranks: int) -> RankMapping | None:
+    """Returns the mapping of the processes that answer; None if nothing is asked.
 
     Within an allocation and without places, one process answers on each of its nodes, or as many as there are
     ranks. Only a launcher given as a command knows on which nodes it starts ranks: then all ranks are asked.
@@ -211,7 +211,7 @@ def _seats_of_question(launcher: Launcher, ranks: int) -> Seats | None:
         return None
     nodes = min(found.nodes, ranks)
     takes_nodes = launcher.is_srun or launcher.name in LAUNCHERS
-    return Seats(nodes, nodes, 1) if takes_nodes else Seats(ranks)
+    return RankMapping(nodes, nodes, 1) if takes_nodes else RankMapping(ranks)
 
 
 def _limit_s(usual_s: float) -> float:
@@ -355,7 +355,7 @@ def _hear(line: str, answers: Answers, before: int, tell: Tell) -> bool:
 
 
 def _silent(
-    launcher: Launcher, seats: Seats, program: Sequence[str], answers: Answers, tell: Tell
+    launcher: Launcher, mapping: RankMapping, program: Sequence[str], answers: Answers, tell: Tell
 ) -> tuple[list[str], float]:
     """Returns a line for each host that does not answer, or one if they have no names.
 
@@ -363,14 +363,14 @@ def _silent(
         The lines, and the longest time of a host that answers alone; 0 if there is none, or if another does
         not answer at all.
     """
-    missing = seats.ranks - len(answers.nodes)
+    missing = mapping.ranks - len(answers.nodes)
     if missing <= 0:
         return [], 0.0
-    names = _not_heard(seats, answers)
+    names = _not_heard(mapping, answers)
     if not names:
-        unit = "nodes" if seats.nodes else "ranks"
+        unit = "nodes" if mapping.nodes else "ranks"
         return [
-            f"{missing} of {seats.ranks} {unit} do not answer within {_limit_s(DEADLINE_S):.0f} s "
+            f"{missing} of {mapping.ranks} {unit} do not answer within {_limit_s(DEADLINE_S):.0f} s "
             f"({_words(launcher, answers)}): check the allocation, and that the engine is on all nodes, or "
             f"allow more time with {LIMIT_VARIABLE}=60"
         ], 0.0
@@ -385,7 +385,7 @@ def _silent(
     alone = [each.result() for each in asked.values()]
     reasons = [each.reason for each in alone if each.reason]
     unreached = [each.unreached for each in alone if each.unreached]
-    if 1 < len(unreached) == len(seats.names):
+    if 1 < len(unreached) == len(mapping.names):
         # What all hosts have in common is this one.
         return [
             f"none of the hosts {', '.join(names)} answers ({unreached[0]}): check their "
@@ -395,10 +395,10 @@ def _silent(
     return reasons, 0.0 if reasons else max(each.took_s for each in alone)
 
 
-def _not_heard(seats: Seats, answers: Answers) -> list[str]:
+def _not_heard(mapping: RankMapping, answers: Answers) -> list[str]:
     """Returns the named hosts that did not answer."""
-    heard = {_name(answer, seats) for answer in answers.nodes}
-    return [name for name in seats.names if name not in heard]
+    heard = {_name(answer, mapping) for answer in answers.nodes}
+    return [name for name in mapping.names if name not in heard]
 
 
 def _not_answering(launcher: Launcher, names: Sequence[str], answers: Answers) -> str:
@@ -409,12 +409,12 @@ def _not_answering(launcher: Launcher, names: Sequence[str], answers: Answers) -
     )
 
 
-def _unreached(launcher: Launcher, seats: Seats, answers: Answers, limit_s: float) -> list[str]:
+def _unreached(launcher: Launcher, mapping: RankMapping, answers: Answers, limit_s: float) -> list[str]:
     """Returns a line for hosts that answer alone, but not beside the others."""
-    names = ", ".join(_not_heard(seats, answers))
+    names = ", ".join(_not_heard(mapping, answers))
     if not names:
         return []
-    local = next((name for name in seats.names if name in LOCAL), "")
+    local = next((name for name in mapping.names if name in LOCAL), "")
     remedy = (
         f"name this host as {names} knows it, instead of {local}"
         if local
@@ -428,7 +428,7 @@ def _unreached(launcher: Launcher, seats: Seats, answers: Answers, limit_s: floa
 
 def _alone(launcher: Launcher, name: str, program: Sequence[str], limit_s: float) -> _Alone:
     """Asks one host."""
-    words = launcher.words(Seats(1, 1, 1, (Host(name, 1),)))
+    words = launcher.words(RankMapping(1, 1, 1, (Host(name, 1),)))
     begin = time.monotonic()
     answers = _ask(launcher, words, program, 1, limit_s, lambda _: None, stays=False)
     if answers.nodes:
@@ -458,13 +458,13 @@ def _words(launcher: Launcher, answers: Answers) -> str:
     return f"{launcher.name}: {said[:_MOST_WORDS]}"
 
 
-def _name(answer: dict[str, Any], seats: Seats) -> str:
+def _name(answer: dict[str, Any], mapping: RankMapping) -> str:
     """Returns the name of a node as on the command line, or its own."""
     if node := answer.get("node"):
         return shortened(str(node))
     rank = str(answer.get("rank", ""))
     is_number = re.fullmatch(r"[0-9]{1,9}", rank) is not None
-    known = seats.names[int(rank)] if is_number and int(rank) < len(seats.hosts) else ""
+    known = mapping.names[int(rank)] if is_number and int(rank) < len(mapping.hosts) else ""
     return known or shortened(str(answer.get("host") or "without a name"))
 
 

@@ -125,7 +125,7 @@ def node_needs(
     total = plan.suite.plan.ranks
     there = allocation()
     nodes = min(there.nodes, total) if there and launcher.is_srun else total
-    ranks = launcher.places.seats(total).per_node or -(-total // nodes)
+    ranks = launcher.places.mapping(total).per_node or -(-total // nodes)
     buffers = max(
         sum(needs.memory_bytes * min(case.clients, ranks) for case, needs in turn)
         for turn in turns(plan.cases)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from strider.suite.load import Suite
 from strider.suite.mistakes import Mistakes, Place
+from strider.suite.placement import RankPlacement, groups_of
 from strider.suite.plan import Plan, PlannedCase
-from strider.suite.seating import Seating, groups_of
 
 
 @dataclass(frozen=True)
@@ -15,13 +15,13 @@ class CaseNodes:
 
     Attributes:
         case: The case.
-        groups: The seatings of earlier groups, and of the case at the end.
+        groups: The placements of earlier groups, and of the case at the end.
         nodes: Number of nodes.
         width: Ranks on the node with the most.
     """
 
     case: PlannedCase
-    groups: Sequence[Seating]
+    groups: Sequence[RankPlacement]
     nodes: int
     width: int
 

@@ -16,10 +16,10 @@ from strider.suite.expand import Origin, expand
 from strider.suite.groups import grouped
 from strider.suite.mistakes import Mistakes, Place, unknown
 from strider.suite.offers import check_keys, check_metadata
+from strider.suite.placement import ranks_of
 from strider.suite.plan import Plan, SuiteTitle
 from strider.suite.positions import Path
 from strider.suite.scaling import scaled_down
-from strider.suite.seating import ranks_of
 from strider.suite.targets import targets_of
 from strider.suite.values import convert, show
 from strider.suite.vocabulary import SUITE_NAME, SUITE_PARAMETERS, ShapeKey, Vocabulary

@@ -13,9 +13,9 @@ from strider.suite.checked import CheckedPlan, ChosenSize, check
 from strider.suite.estimate import AssumedRates, rate_of
 from strider.suite.load import Suite
 from strider.suite.mistakes import Mistakes, Place
+from strider.suite.placement import RankPlacement
 from strider.suite.places import Policy
 from strider.suite.plan import Plan, PlannedCase
-from strider.suite.seating import Seating
 from strider.suite.values import AUTO, BEYOND_MEMORY, SIZE_KEYS, SIZE_WORDS
 from strider.units import MIB, format_bytes, format_bytes_rounded, format_rate
 
@@ -84,7 +84,9 @@ class Node:
             plan: The plan.
             cases: Cases of the plan.
         """
-        counts = [Seating.of(case).fewest(plan.ranks, plan.ranks_per_node, self.is_alone) for case in cases]
+        counts = [
+            RankPlacement.of(case).fewest(plan.ranks, plan.ranks_per_node, self.is_alone) for case in cases
+        ]
         known = [count for count in counts if count is not None]
         return min(known) if len(known) == len(counts) else None
 

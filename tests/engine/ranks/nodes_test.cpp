@@ -17,15 +17,15 @@ Nodes of_run() {
 }
 
 TEST(Nodes, OfACaseAreThoseOfItsRanksInTheirOrder) {
-  const NumberRuns seats{0, 4, 5, 2};
-  const Nodes nodes = of_run().seated(seats, 2);
+  const NumberRuns case_ranks{0, 4, 5, 2};
+  const Nodes nodes = of_run().subset(case_ranks, 2);
   EXPECT_EQ(nodes.of_rank, (NumberRuns{0, 2, 2, 1}));
   EXPECT_EQ(nodes.mine, 2U);
 }
 
 TEST(Nodes, TheFirstRankOfACaseOnAMachineCountsForIt) {
-  const NumberRuns seats{0, 4, 5, 2};
-  const auto counts = [&](std::size_t me) { return of_run().seated(seats, me).counts; };
+  const NumberRuns case_ranks{0, 4, 5, 2};
+  const auto counts = [&](std::size_t me) { return of_run().subset(case_ranks, me).counts; };
   EXPECT_TRUE(counts(0));
   EXPECT_TRUE(counts(1)) << "rank 3, the machine's lowest, takes no part";
   EXPECT_FALSE(counts(2));
@@ -33,8 +33,8 @@ TEST(Nodes, TheFirstRankOfACaseOnAMachineCountsForIt) {
 }
 
 TEST(Nodes, ClocksOfACaseAreNumberedAsItsRanksHaveThem) {
-  const NumberRuns seats{0, 5, 4, 2};
-  const Nodes nodes = of_run().seated(seats, 2);
+  const NumberRuns case_ranks{0, 5, 4, 2};
+  const Nodes nodes = of_run().subset(case_ranks, 2);
   EXPECT_EQ(nodes.first_of_clock, (std::vector<int>{0, 1, 2}));
   EXPECT_EQ(nodes.clock_in_run, (std::vector<std::uint32_t>{0, 2, 1}));
   EXPECT_EQ(nodes.clock, 2U);

@@ -144,8 +144,8 @@ def test_a_job_runs_what_the_plan_of_the_same_options_shows(
         assert reserved["nodes"] * reserved["ntasks-per-node"] == reserved["ntasks"] >= ranks, words
         places = prepared.inputs.launcher.places
         if places.are_given:
-            seats = places.seats(ranks)
-            assert (reserved["nodes"], reserved["ntasks-per-node"]) == (seats.nodes, seats.per_node)
+            mapping = places.mapping(ranks)
+            assert (reserved["nodes"], reserved["ntasks-per-node"]) == (mapping.nodes, mapping.per_node)
     assert len(refused) < len(given())
 
 

@@ -13,7 +13,7 @@ from strider.launch.confinement import Needs, Wish, confinement, guard, support
 from strider.launch.launchers import Launcher
 from strider.launch.target import open_target
 
-HERE = Launcher("here", lambda seats: ["env", f"RANKS={seats.ranks}"])
+HERE = Launcher("here", lambda mapping: ["env", f"RANKS={mapping.ranks}"])
 DAEMON = Launcher("srun", lambda _: ["srun"], starts_ranks="by a daemon")
 
 

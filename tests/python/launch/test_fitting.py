@@ -147,9 +147,9 @@ def test_simulated_nodes_need_no_hosts(engine: Engine) -> None:
 
 def test_hosts_have_ranks_for_the_widest_case_and_slots_are_counted(engine: Engine) -> None:
     read, places = fitted(suite(engine, "nodes = 2\nper_node = 4"), "mpiexec", places_of("a,b,c"))
-    assert places.seats(read.plan.ranks).counts == [4, 4, 4]
+    assert places.mapping(read.plan.ranks).counts == [4, 4, 4]
     read, places = fitted(suite(engine, "nodes = 2\nper_node = 2"), "mpiexec", places_of("a:2,b:3"))
-    assert places.seats(read.plan.ranks).counts == [2, 3]
+    assert places.mapping(read.plan.ranks).counts == [2, 3]
     with pytest.raises(StriderError, match="case 1 has 6 ranks, but the first 2 hosts have slots for 5"):
         fitted(suite(engine, "nodes = 2\nper_node = 3"), "mpiexec", places_of("a:2,b:3"))
 

@@ -10,8 +10,8 @@ from strider.launch.launchers.hosts import Host, hosts_in
 
 
 def counts(places: Places, ranks: int) -> list[tuple[str, int]]:
-    seats = places.seats(ranks)
-    return list(zip(seats.names, seats.counts, strict=True))
+    mapping = places.mapping(ranks)
+    return list(zip(mapping.names, mapping.counts, strict=True))
 
 
 def test_hosts_are_names_or_addresses_with_or_without_a_number_of_ranks() -> None:
@@ -97,23 +97,23 @@ def test_ranks_are_in_even_blocks_unless_hosts_have_slots() -> None:
 def test_nodes_and_ranks_per_node_determine_the_ranks() -> None:
     places = places_of(nodes=4, per_node=8)
     assert places.ranks == 32
-    assert (places.seats(32).nodes, places.seats(32).per_node) == (4, 8)
+    assert (places.mapping(32).nodes, places.mapping(32).per_node) == (4, 8)
     assert places_of(nodes=4).ranks is None
-    assert places_of(nodes=4).seats(12).per_node == 3
-    assert places_of(per_node=4).seats(10).nodes == 3
+    assert places_of(nodes=4).mapping(12).per_node == 3
+    assert places_of(per_node=4).mapping(10).nodes == 3
 
 
 def test_ranks_that_do_not_fit_are_refused() -> None:
     with pytest.raises(StriderError, match="9 ranks do not fit: the 2 hosts have places for 5"):
-        places_of("a:4,b").seats(9)
+        places_of("a:4,b").mapping(9)
     with pytest.raises(StriderError, match="--nodes 2 --per-node 3 have places for 6"):
-        places_of(nodes=2, per_node=3).seats(7)
+        places_of(nodes=2, per_node=3).mapping(7)
 
 
 def test_nodes_that_ranks_would_leave_empty_are_refused_except_for_a_probe() -> None:
     with pytest.raises(StriderError, match="are on 3 nodes instead of 4: choose a multiple of 4 for -n"):
-        places_of(nodes=4).seats(6)
-    assert Places(nodes=4, is_exact=False).seats(6).nodes == 3
+        places_of(nodes=4).mapping(6)
+    assert Places(nodes=4, is_exact=False).mapping(6).nodes == 3
 
 
 def test_a_number_of_ranks_that_contradicts_nodes_is_refused_except_for_a_probe() -> None:
@@ -154,6 +154,6 @@ def test_kept_places_that_the_command_line_refuses_are_refused(changes: dict[str
 
 
 def test_one_process_on_each_node_uses_the_nodes_of_the_ranks() -> None:
-    seats = places_of("a,b,c").each_once(2)
-    assert (seats.ranks, seats.names, seats.counts) == (2, ["a", "b"], [1, 1])
+    mapping = places_of("a,b,c").each_once(2)
+    assert (mapping.ranks, mapping.names, mapping.counts) == (2, ["a", "b"], [1, 1])
     assert places_of(nodes=4).each_once(8).ranks == 4

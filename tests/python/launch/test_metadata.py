@@ -39,7 +39,7 @@ SAMPLE: dict[str, Json] = {
     "event": "sample", "case": 1, "operation": "create", "measured": True, "bytes": 0, "requests": 1000,
     "rate_mib_s": 0.0, "requests_s": 123456.7,
 }  # fmt: skip
-HERE = Launcher("mpiexec", lambda seats: ["mpiexec", "-n", str(seats.ranks)], reach="this host")
+HERE = Launcher("mpiexec", lambda mapping: ["mpiexec", "-n", str(mapping.ranks)], reach="this host")
 
 
 @pytest.fixture

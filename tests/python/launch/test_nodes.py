@@ -16,7 +16,7 @@ from strider.engine import Engine
 from strider.errors import StriderError
 from strider.launch import nodes
 from strider.launch.launchers import Launcher, Places
-from strider.launch.launchers.hosts import Host, Seats
+from strider.launch.launchers.hosts import Host, RankMapping
 from strider.launch.nodes import Room, require_nodes
 
 Ask = Callable[[str], list[str]]
@@ -179,15 +179,15 @@ def test_a_slow_login_is_waited_for_and_a_host_that_answers_only_alone_is_named(
     monkeypatch.setattr(nodes, "DEADLINE_S", 300.0)
     calls = tmp_path / "calls"
 
-    def words(starts_n2_from: int) -> Callable[[Seats], list[str]]:
-        def script(seats: Seats) -> list[str]:
-            each = " ".join(f'{name}) PMI_RANK={k} "$@" ;;' for k, name in enumerate(seats.names))
+    def words(starts_n2_from: int) -> Callable[[RankMapping], list[str]]:
+        def script(mapping: RankMapping) -> list[str]:
+            each = " ".join(f'{name}) PMI_RANK={k} "$@" ;;' for k, name in enumerate(mapping.names))
             with calls.open("a") as file:
-                file.write(f"{','.join(seats.names)}\n")
+                file.write(f"{','.join(mapping.names)}\n")
             started = [
                 name
-                for name in seats.names
-                if name != "n2" or seats.ranks == 1 or len(calls.read_text().split()) > starts_n2_from
+                for name in mapping.names
+                if name != "n2" or mapping.ranks == 1 or len(calls.read_text().split()) > starts_n2_from
             ]
             loop = f"for host in {' '.join(started)}; do case $host in {each} esac; done"
             return ["sh", "-c", loop, "x"]
@@ -263,8 +263,8 @@ def test_nodes_of_an_allocation_are_asked_without_places(
     script = tmp_path / "launcher.sh"
     script.write_text(f'shift; for i in $(seq $0); do echo $i >> {seen}; SLURMD_NODENAME=n$i "$@"; done')
 
-    def words(seats: Seats) -> list[str]:
-        return ["sh", "-c", script.read_text(), str(seats.ranks), "x"]
+    def words(mapping: RankMapping) -> list[str]:
+        return ["sh", "-c", script.read_text(), str(mapping.ranks), "x"]
 
     launcher = Launcher(name, words, is_srun=name == "srun")
     told: list[str] = []

@@ -17,8 +17,8 @@ from strider.suite import CheckedPlan
 from strider.units import GIB, MIB
 
 Checked = Callable[..., CheckedPlan]
-HERE = Launcher("mpiexec", lambda seats: ["mpiexec", "-n", str(seats.ranks)], reach="this host")
-ANYWHERE = Launcher("srun", lambda seats: ["srun", f"--ntasks={seats.ranks}"])
+HERE = Launcher("mpiexec", lambda mapping: ["mpiexec", "-n", str(mapping.ranks)], reach="this host")
+ANYWHERE = Launcher("srun", lambda mapping: ["srun", f"--ntasks={mapping.ranks}"])
 
 
 @pytest.fixture

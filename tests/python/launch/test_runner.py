@@ -297,7 +297,7 @@ def test_a_complete_run_does_not_wait_for_ranks_that_do_not_exit(
     def never_ending(name: str, mpi: Mpi) -> Launcher:
         usual = choose(name, mpi)
         script = ["sh", "-c", '"$@"; exec sleep 100000', "x"]
-        return replace(usual, words=lambda seats: [*script, *usual.words(seats)])
+        return replace(usual, words=lambda mapping: [*script, *usual.words(mapping)])
 
     monkeypatch.setattr(f"{__name__}.choose_launcher", never_ending)
     monkeypatch.setattr("strider.launch.runner.END_GRACE_S", 0.5)

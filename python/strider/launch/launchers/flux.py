@@ -4,7 +4,7 @@ import signal
 from collections.abc import Mapping
 
 from strider.engine import Mpi
-from strider.launch.launchers.hosts import Binding, Places, Seats
+from strider.launch.launchers.hosts import Binding, Places, RankMapping
 from strider.launch.launchers.launcher import Launcher, binding_words, installed, require_even
 
 _BINDINGS: Mapping[Binding, list[str]] = {
@@ -23,15 +23,15 @@ def flux(_: Mpi, places: Places) -> Launcher:
     path = installed("flux", "load Flux's module, or choose --launcher mpiexec")
     return Launcher(
         "flux",
-        lambda seats: [path, "run", "-n", str(seats.ranks), *_where(seats)],
+        lambda mapping: [path, "run", "-n", str(mapping.ranks), *_where(mapping)],
         interrupt=signal.SIGTERM,
         starts_ranks="by a daemon",
         places=places,
     )
 
 
-def _where(seats: Seats) -> list[str]:
-    require_even(seats, "flux run")
-    nodes = ["-N", str(seats.nodes)] if seats.nodes else []
-    hosts = [f"--requires=host:{','.join(seats.names)}"] if seats.hosts else []
-    return [*nodes, *hosts, *binding_words(seats, "flux run", _BINDINGS)]
+def _where(mapping: RankMapping) -> list[str]:
+    require_even(mapping, "flux run")
+    nodes = ["-N", str(mapping.nodes)] if mapping.nodes else []
+    hosts = [f"--requires=host:{','.join(mapping.names)}"] if mapping.hosts else []
+    return [*nodes, *hosts, *binding_words(mapping, "flux run", _BINDINGS)]

@@ -40,7 +40,7 @@ class Host:
 
 
 @dataclass(frozen=True)
-class Seats:
+class RankMapping:
     """The ranks of a start, and where they are.
 
     Attributes:
@@ -120,7 +120,7 @@ class Places:
         if self.nodes is not None and ranks < self.nodes:
             raise StriderError(f"{ranks} ranks cannot be on {self.nodes} nodes: raise -n, or reduce --nodes")
 
-    def seats(self, ranks: int) -> Seats:
+    def mapping(self, ranks: int) -> RankMapping:
         """Returns where ranks are: in blocks, the first ranks on the first host.
 
         Args:
@@ -131,11 +131,11 @@ class Places:
         """
         return replace(self._on_nodes(ranks), bind=self.bind)
 
-    def _on_nodes(self, ranks: int) -> Seats:
+    def _on_nodes(self, ranks: int) -> RankMapping:
         if self.hosts:
             return self._on_hosts(ranks)
         if not self.nodes and not self.per_node:
-            return Seats(ranks)
+            return RankMapping(ranks)
         per_node = self.per_node or -(-ranks // (self.nodes or 1))
         nodes = -(-ranks // per_node)
         if self.nodes and nodes > self.nodes:
@@ -145,9 +145,9 @@ class Places:
                 f"{ranks} ranks, {per_node} on a node, are on {nodes} nodes instead of {self.nodes}: choose "
                 f"a multiple of {self.nodes} for -n, or name hosts"
             )
-        return Seats(ranks, nodes, per_node)
+        return RankMapping(ranks, nodes, per_node)
 
-    def _on_hosts(self, ranks: int) -> Seats:
+    def _on_hosts(self, ranks: int) -> RankMapping:
         named = self.hosts[: self.nodes]
         taken, left = [], ranks
         for host, room in zip(named, self._rooms(named, ranks), strict=True):
@@ -156,7 +156,7 @@ class Places:
                 left -= count
         if left:
             raise _too_few(ranks, ranks - left, f"the {len(named)} hosts have")
-        return Seats(ranks, len(taken), max(host.slots or 0 for host in taken), tuple(taken))
+        return RankMapping(ranks, len(taken), max(host.slots or 0 for host in taken), tuple(taken))
 
     def _rooms(self, named: Sequence[Host], ranks: int) -> list[int]:
         """Returns the most ranks on each host: as given, or as equal as possible."""
@@ -192,11 +192,11 @@ class Places:
         except (LookupError, TypeError) as error:
             raise StriderError(f"{_RECORDED} are damaged: {_NAME_THEM}") from error
 
-    def each_once(self, ranks: int) -> Seats:
-        """Returns the seats of one process on each node that these ranks use."""
-        seats = self.seats(ranks)
-        nodes = seats.nodes or 1
-        return Seats(nodes, nodes, 1, tuple(Host(name, 1) for name in seats.names))
+    def each_once(self, ranks: int) -> RankMapping:
+        """Returns the mapping of one process on each node that these ranks use."""
+        mapping = self.mapping(ranks)
+        nodes = mapping.nodes or 1
+        return RankMapping(nodes, nodes, 1, tuple(Host(name, 1) for name in mapping.names))
 
 
 def _too_few(ranks: int, places: int, who: str) -> StriderError:

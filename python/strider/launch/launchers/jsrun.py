@@ -2,7 +2,7 @@
 
 from strider.engine import Mpi
 from strider.errors import StriderError
-from strider.launch.launchers.hosts import Places, Seats
+from strider.launch.launchers.hosts import Places, RankMapping
 from strider.launch.launchers.launcher import Launcher, binding_words, installed
 
 
@@ -13,26 +13,28 @@ def jsrun(_: Mpi, places: Places) -> Launcher:
     set, -b binding. Daemons of JSM start the ranks. Not run with Strider so far.
     """
     path = installed("jsrun", "load the modules of LSF, or choose --launcher mpiexec")
-    return Launcher("jsrun", lambda seats: [path, *_words(seats)], starts_ranks="by a daemon", places=places)
+    return Launcher(
+        "jsrun", lambda mapping: [path, *_words(mapping)], starts_ranks="by a daemon", places=places
+    )
 
 
-def _words(seats: Seats) -> list[str]:
+def _words(mapping: RankMapping) -> list[str]:
     return [
-        *_sets(seats),
-        *binding_words(seats, "jsrun", {"none": ["-b", "none"], "core": ["-b", "packed:1"]}),
+        *_sets(mapping),
+        *binding_words(mapping, "jsrun", {"none": ["-b", "none"], "core": ["-b", "packed:1"]}),
     ]
 
 
-def _sets(seats: Seats) -> list[str]:
-    if seats.hosts:
+def _sets(mapping: RankMapping) -> list[str]:
+    if mapping.hosts:
         raise StriderError(
             "jsrun takes no names of hosts: leave --hosts and --hostfile out, and choose hosts in the LSF job"
         )
-    if seats.nodes is None or seats.per_node is None:
-        return ["-n", str(seats.ranks), "-a", "1", "-c", "1"]
-    if seats.nodes * seats.per_node != seats.ranks:
+    if mapping.nodes is None or mapping.per_node is None:
+        return ["-n", str(mapping.ranks), "-a", "1", "-c", "1"]
+    if mapping.nodes * mapping.per_node != mapping.ranks:
         raise StriderError(
-            f"jsrun starts as many ranks on each node, but {seats.ranks} ranks are not {seats.nodes} times "
-            f"{seats.per_node}: change -n, --nodes or --per-node"
+            f"jsrun starts as many ranks on each node, but {mapping.ranks} ranks are not "
+            f"{mapping.nodes} times {mapping.per_node}: change -n, --nodes or --per-node"
         )
-    return ["-n", str(seats.nodes), "-r", "1", "-a", str(seats.per_node), "-c", "ALL_CPUS"]
+    return ["-n", str(mapping.nodes), "-r", "1", "-a", str(mapping.per_node), "-c", "ALL_CPUS"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from strider.errors import ExitCode, StriderError
-from strider.launch.launchers.hosts import Binding, Places, Seats
+from strider.launch.launchers.hosts import Binding, Places, RankMapping
 
 MOST_WORD_BYTES = (1 << 17) - 1
 """Largest argument that Linux passes to a program in bytes (MAX_ARG_STRLEN)."""
@@ -29,7 +29,7 @@ class Launcher:
     """
 
     name: str
-    words: Callable[[Seats], list[str]]
+    words: Callable[[RankMapping], list[str]]
     environment: Mapping[str, str] = field(default_factory=dict)
     interrupt: signal.Signals = signal.SIGINT
     reach: Literal["this host", "perhaps others"] = "perhaps others"
@@ -43,7 +43,7 @@ class Launcher:
         Raises:
             StriderError: The ranks do not fit into the places, or the launcher cannot express them.
         """
-        words = self.words(self.places.seats(ranks))
+        words = self.words(self.places.mapping(ranks))
         longest = max(len(word.encode()) for word in words)
         if longest > MOST_WORD_BYTES:
             raise StriderError(
@@ -69,45 +69,45 @@ def installed(program: str, remedy: str) -> str:
     return path
 
 
-def require_even(seats: Seats, launcher: str) -> None:
+def require_even(mapping: RankMapping, launcher: str) -> None:
     """Refuses different numbers of ranks on hosts, for launchers whose options have one number.
 
     Raises:
         StriderError: They differ.
     """
-    if not seats.is_even:
+    if not mapping.is_even:
         raise StriderError(
-            f"{launcher} starts as many ranks on each host, but the hosts have {_few(seats.counts)}: give "
+            f"{launcher} starts as many ranks on each host, but the hosts have {_few(mapping.counts)}: give "
             "all the same slots, or --per-node"
         )
 
 
-def binding_words(seats: Seats, launcher: str, words: Mapping[Binding, list[str]]) -> list[str]:
+def binding_words(mapping: RankMapping, launcher: str, words: Mapping[Binding, list[str]]) -> list[str]:
     """Returns the words for the binding of ranks; none where no binding is given.
 
     Args:
-        seats: The ranks.
+        mapping: The ranks.
         launcher: Its name, for messages.
         words: Its words for each binding that it has.
 
     Raises:
         StriderError: The launcher has no such binding.
     """
-    if not seats.bind:
+    if not mapping.bind:
         return []
-    if seats.bind not in words:
+    if mapping.bind not in words:
         known = " or ".join(words) or "none of them"
-        raise StriderError(f"{launcher} cannot bind ranks to {seats.bind}: it takes --bind {known}")
-    return words[seats.bind]
+        raise StriderError(f"{launcher} cannot bind ranks to {mapping.bind}: it takes --bind {known}")
+    return words[mapping.bind]
 
 
-def require_no_colon(seats: Seats, launcher: str) -> None:
+def require_no_colon(mapping: RankMapping, launcher: str) -> None:
     """Refuses IPv6 addresses, for launchers whose lists have a colon before the number of ranks.
 
     Raises:
         StriderError: There is one.
     """
-    for name in seats.names:
+    for name in mapping.names:
         if ":" in name:
             raise StriderError(
                 f"{launcher} takes no IPv6 address in a list of hosts: {name}: write its host name"

@@ -10,7 +10,7 @@ from pathlib import Path
 from strider.engine import Mpi
 from strider.errors import StriderError
 from strider.launch.launchers import dialects
-from strider.launch.launchers.hosts import Binding, Places, Seats
+from strider.launch.launchers.hosts import Binding, Places, RankMapping
 from strider.launch.launchers.launcher import Launcher, installed
 
 HOST_VARIABLES = (
@@ -69,7 +69,7 @@ def mpiexec(mpi: Mpi, places: Places) -> Launcher:
     dialect = _dialect(mpi)
     return Launcher(
         "mpiexec",
-        lambda seats: [path, "-n", str(seats.ranks), *dialect(seats)],
+        lambda mapping: [path, "-n", str(mapping.ranks), *dialect(mapping)],
         {**_environment(mpi, places), **_keepalive(dialect, places)},
         reach="this host" if stays else "perhaps others",
         places=places,
@@ -86,7 +86,7 @@ def _is_here(name: str) -> bool:
     return name in ("localhost", socket.gethostname())
 
 
-def _dialect(mpi: Mpi) -> Callable[[Seats], list[str]]:
+def _dialect(mpi: Mpi) -> Callable[[RankMapping], list[str]]:
     if mpi.library.startswith("Open MPI"):
         return dialects.open_mpi
     if mpi.library.startswith("Intel"):
@@ -102,7 +102,7 @@ def _program(mpi: Mpi) -> str:
     return shutil.which(own, path=str(Path(sys.executable).parent)) or "mpiexec"
 
 
-def _keepalive(dialect: Callable[[Seats], list[str]], places: Places) -> dict[str, str]:
+def _keepalive(dialect: Callable[[RankMapping], list[str]], places: Places) -> dict[str, str]:
     """Returns the variable that makes MPICH's `ssh` notice a lost host; empty where it may use no `ssh`."""
     is_chosen = any(os.environ.get(variable) for variable in (*HOST_VARIABLES, *HYDRA_VARIABLES))
     if dialect is not dialects.mpich or not places.hosts or is_chosen:

@@ -23,7 +23,7 @@ def pals(_: Mpi, places: Places) -> Launcher:
         raise StriderError(f"{path} is not the mpiexec of PALS: {remedy}", ExitCode.CANNOT_RUN)
     return Launcher(
         "pals",
-        lambda seats: [path, "-n", str(seats.ranks), *dialects.pals(seats)],
+        lambda mapping: [path, "-n", str(mapping.ranks), *dialects.pals(mapping)],
         starts_ranks="by a daemon",
         places=places,
     )

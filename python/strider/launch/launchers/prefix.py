@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from strider.errors import StriderError
-from strider.launch.launchers.hosts import Places, Seats
+from strider.launch.launchers.hosts import Places, RankMapping
 from strider.launch.launchers.launcher import Launcher, installed, require_even
 
 
@@ -21,13 +21,13 @@ def prefix(text: str, places: Places) -> Launcher:
     words[0] = installed(words[0], "check the command given to --launcher")
     _require_fields(text, places)
 
-    def command(seats: Seats) -> list[str]:
-        require_even(seats, words[0])
+    def command(mapping: RankMapping) -> list[str]:
+        require_even(mapping, words[0])
         fields = {
-            "{ranks}": str(seats.ranks),
-            "{nodes}": str(seats.nodes),
-            "{per_node}": str(seats.per_node),
-            "{hosts}": ",".join(seats.names),
+            "{ranks}": str(mapping.ranks),
+            "{nodes}": str(mapping.nodes),
+            "{per_node}": str(mapping.per_node),
+            "{hosts}": ",".join(mapping.names),
         }
         return [_filled(word, fields) for word in words]
 

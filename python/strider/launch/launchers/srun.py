@@ -4,7 +4,7 @@ import signal
 from collections.abc import Mapping, Sequence
 
 from strider.engine import Mpi
-from strider.launch.launchers.hosts import Binding, Places, Seats
+from strider.launch.launchers.hosts import Binding, Places, RankMapping
 from strider.launch.launchers.launcher import Launcher, installed
 
 _BINDINGS: Mapping[Binding, Sequence[str]] = {
@@ -24,7 +24,7 @@ def srun(_: Mpi, places: Places) -> Launcher:
     path = installed("srun", "load Slurm's module, or choose --launcher mpiexec")
     return Launcher(
         "srun",
-        lambda seats: [path, f"--ntasks={seats.ranks}", "--overcommit", *_where(seats)],
+        lambda mapping: [path, f"--ntasks={mapping.ranks}", "--overcommit", *_where(mapping)],
         interrupt=signal.SIGTERM,
         starts_ranks="by a daemon",
         places=places,
@@ -32,17 +32,19 @@ def srun(_: Mpi, places: Places) -> Launcher:
     )
 
 
-def _where(seats: Seats) -> list[str]:
-    return [*_BINDINGS[seats.bind], *_on_nodes(seats)]
+def _where(mapping: RankMapping) -> list[str]:
+    return [*_BINDINGS[mapping.bind], *_on_nodes(mapping)]
 
 
-def _on_nodes(seats: Seats) -> list[str]:
+def _on_nodes(mapping: RankMapping) -> list[str]:
     """See srun(1): --nodes, --ntasks-per-node, --nodelist, and --distribution=arbitrary for other counts."""
-    if not seats.is_even:
-        repeated = [name for name, count in zip(seats.names, seats.counts, strict=True) for _ in range(count)]
-        return [f"--nodes={seats.nodes}", "--distribution=arbitrary", f"--nodelist={','.join(repeated)}"]
+    if not mapping.is_even:
+        repeated = [
+            name for name, count in zip(mapping.names, mapping.counts, strict=True) for _ in range(count)
+        ]
+        return [f"--nodes={mapping.nodes}", "--distribution=arbitrary", f"--nodelist={','.join(repeated)}"]
     return [
-        *([f"--nodes={seats.nodes}"] if seats.nodes else []),
-        *([f"--ntasks-per-node={seats.per_node}"] if seats.per_node else []),
-        *([f"--nodelist={','.join(seats.names)}"] if seats.hosts else []),
+        *([f"--nodes={mapping.nodes}"] if mapping.nodes else []),
+        *([f"--ntasks-per-node={mapping.per_node}"] if mapping.per_node else []),
+        *([f"--nodelist={','.join(mapping.names)}"] if mapping.hosts else []),
     ]

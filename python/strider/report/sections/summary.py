@@ -29,7 +29,7 @@ from strider.units import format_bytes, grouped
 _MOST_VALUES = 40
 #: Characters of the values of an axis that has more.
 _MOST_CHARACTERS = 300
-_SEATS = {"placement": "placement", "nodes": "nodes", "ranks per node": "per_node"}
+_PLACEMENT_KEYS = {"placement": "placement", "nodes": "nodes", "ranks per node": "per_node"}
 """Name of each axis of placement, with its key."""
 
 
@@ -105,13 +105,13 @@ def _axes(cases: Sequence[Case], facets: Facets) -> list[tuple[str, str]]:
         "tree and its conditions": groups[True],
         "transfer": [format_bytes(size) for size in sizes],
         "clients": [str(count) for count in sorted({case.clients for case in cases})],
-        **{name: _seats(cases, key) for name, key in _SEATS.items()},
+        **{name: _placement_values(cases, key) for name, key in _PLACEMENT_KEYS.items()},
         "operation": list(dict.fromkeys(name for case in cases for name in case.operations)),
     }
     return [(name, _joined([*values])) for name, values in axes.items() if values]
 
 
-def _seats(cases: Sequence[Case], key: str) -> list[str]:
+def _placement_values(cases: Sequence[Case], key: str) -> list[str]:
     """Returns the values of a key of placement where they differ; none where a single value is used."""
     values = dict.fromkeys(case.common_parameters.get(key) for case in cases)
     return [str(value or "any") for value in values] if len(values) > 1 else []

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from strider.report.blocks import Block, Table, Text
 from strider.report.labels.facets import Facets
 from strider.report.results.references import Reference
-from strider.report.tables import seating
+from strider.report.tables import placement
 from strider.report.tables.data import section_starts
 from strider.report.tables.metadata import case_labels, format_operations
 from strider.report.words.numbers import NOTHING, significant
@@ -159,9 +159,9 @@ def _table(caption: str, cells: _Cells, columns: Sequence[_Column], nodes: Mappi
 
 def _nodes_of_clients(summaries: Sequence[OperationSummary]) -> dict[int, str]:
     """Returns the nodes of each number of clients, for headings; empty where they do not follow from it."""
-    if "nodes" not in seating.columns(summaries):
+    if "nodes" not in placement.columns(summaries):
         return {}
-    found = {(summary.case.clients, seating.nodes(summary)) for summary in summaries if summary.samples}
+    found = {(summary.case.clients, placement.nodes(summary)) for summary in summaries if summary.samples}
     words = {clients: f"\non {plural(int(nodes), 'node')}" for clients, nodes in found}
     return words if len(words) == len(found) else {}
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from strider.report.blocks import Table
 from strider.report.labels.facets import Facets
 from strider.report.results.references import Reference
-from strider.report.tables import calls, counters, processes, seating
+from strider.report.tables import calls, counters, placement, processes
 from strider.report.tables.thinking import overlap_cell
 from strider.report.words.latencies import percentile_interval
 from strider.report.words.numbers import NOTHING, TimeUnit, percent, significant, time_unit
@@ -56,7 +56,7 @@ def short_table(
         ("pattern", ""): lambda s: facets.group[s.case.number],
         ("transfer", ""): format_transfer,
         ("clients", ""): lambda s: str(s.case.clients),
-        **_seating(ordered),
+        **_placement_columns(ordered),
         ("operation", ""): lambda s: s.operation,
     }
     kept = {
@@ -160,7 +160,7 @@ def _table(caption: str, columns: Columns, summaries: Sequence[OperationSummary]
         **pattern,
         ("operation", ""): lambda s: s.operation,
         ("clients", ""): lambda s: str(s.case.clients),
-        **_seating(summaries),
+        **_placement_columns(summaries),
         ("transfer", ""): format_transfer,
         ("interface", ""): lambda s: facets.series[s.case.number],
     }
@@ -170,8 +170,8 @@ def _table(caption: str, columns: Columns, summaries: Sequence[OperationSummary]
     return Table(caption, list(every), rows, len(labels), sections)
 
 
-def _seating(summaries: Sequence[OperationSummary]) -> Columns:
-    return {(name, ""): cell for name, cell in seating.columns(summaries).items()}
+def _placement_columns(summaries: Sequence[OperationSummary]) -> Columns:
+    return {(name, ""): cell for name, cell in placement.columns(summaries).items()}
 
 
 def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:

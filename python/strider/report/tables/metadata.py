@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from strider.report.blocks import Table
 from strider.report.labels.facets import Facets
-from strider.report.tables import seating
+from strider.report.tables import placement
 from strider.report.tables.data import format_transfer, section_starts
 from strider.report.words.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.words.trust import trust_cell, trust_letter
@@ -76,7 +76,7 @@ def label_columns(summaries: Sequence[OperationSummary], facets: Facets) -> list
     varying = [
         Column("interface", "", lambda row: facets.series[row.summary.case.number]),
         Column("clients", "", lambda row: str(row.summary.case.clients)),
-        *(Column(name, "", _of_summary(cell)) for name, cell in seating.columns(summaries).items()),
+        *(Column(name, "", _of_summary(cell)) for name, cell in placement.columns(summaries).items()),
         Column("conditions", "", lambda row: facets.group[row.summary.case.number]),
     ]
     differing = [c for c in varying if len({c.cell(Row(summary)) for summary in summaries}) > 1]
@@ -86,7 +86,7 @@ def label_columns(summaries: Sequence[OperationSummary], facets: Facets) -> list
     return [Column("operation", "", lambda row: row.name), *differing]
 
 
-def _of_summary(cell: seating.Cell) -> Callable[[Row], str]:
+def _of_summary(cell: placement.Cell) -> Callable[[Row], str]:
     return lambda row: cell(row.summary)
 
 

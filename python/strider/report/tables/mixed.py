@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from strider.report.blocks import Table
 from strider.report.labels.facets import Facets
-from strider.report.tables import seating
+from strider.report.tables import placement
 from strider.report.tables.data import format_transfer, section_starts
 from strider.report.words.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.statistics import OperationSummary
@@ -49,7 +49,10 @@ def _labels(rows: Sequence[_Row], facets: Facets) -> dict[tuple[str, str], _Cell
         ("pattern", ""): lambda row: facets.group[row[0].case.number],
         ("transfer", ""): lambda row: format_transfer(row[0]),
         ("clients", ""): lambda row: str(row[0].case.clients),
-        **{(name, ""): _of_summary(cell) for name, cell in seating.columns([row[0] for row in rows]).items()},
+        **{
+            (name, ""): _of_summary(cell)
+            for name, cell in placement.columns([row[0] for row in rows]).items()
+        },
     }
     varying = {head: cell for head, cell in every.items() if len(set(map(cell, rows))) > 1}
     return {
@@ -59,7 +62,7 @@ def _labels(rows: Sequence[_Row], facets: Facets) -> dict[tuple[str, str], _Cell
     }
 
 
-def _of_summary(cell: seating.Cell) -> _Cell:
+def _of_summary(cell: placement.Cell) -> _Cell:
     return lambda row: cell(row[0])
 
 

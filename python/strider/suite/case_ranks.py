@@ -1,6 +1,6 @@
-"""The seats of a plan: on which node each rank of a case is (docs/suites.md#placement).
+"""The ranks of a plan's cases: on which node each rank of a case is (docs/suites.md#placement).
 
-The engine chooses the seats of a run by the same rules (engine/plan/seats.cpp); tests compare both.
+The engine chooses the ranks of a case by the same rules (engine/plan/case_ranks.cpp); tests compare both.
 """
 
 from collections.abc import Sequence
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from strider.engine import Json
+from strider.suite.placement import RankPlacement, groups_of
 from strider.suite.plan import Plan, PlannedCase
-from strider.suite.seating import Seating, groups_of
 
 MOST_LINES = 12
-"""Of a table of seats beside a plan."""
+"""Of the table below a plan."""
 WIDTH = 80
 """Columns of such a table."""
 _MOST_LABEL = 24
@@ -34,8 +34,8 @@ class Node:
 
 
 @dataclass(frozen=True)
-class CaseSeats:
-    """The seats of a case.
+class CaseRanks:
+    """The ranks of a case, by node.
 
     Attributes:
         case: Its number.
@@ -51,13 +51,13 @@ class CaseSeats:
         return {"case": self.case, "nodes": nodes or None}
 
 
-def has_seats(plan: Plan) -> bool:
+def has_placement(plan: Plan) -> bool:
     """Returns whether a case of a plan has a key of placement."""
     return any(one.width or one.spreads for case in plan.cases for one in groups_of(case))
 
 
-def seats_of(plan: Plan, rooms: Sequence[int] = (), names: Sequence[str] = ()) -> list[CaseSeats]:
-    """Returns the seats of all cases.
+def ranks_by_case(plan: Plan, rooms: Sequence[int] = (), names: Sequence[str] = ()) -> list[CaseRanks]:
+    """Returns the ranks of all cases, by node.
 
     Args:
         plan: The plan.
@@ -66,7 +66,7 @@ def seats_of(plan: Plan, rooms: Sequence[int] = (), names: Sequence[str] = ()) -
     """
     if plan.ranks_per_node:
         rooms, names = blocks(plan.ranks, plan.ranks_per_node), ()
-    return [CaseSeats(case.case, _nodes(case, rooms, names)) for case in plan.cases]
+    return [CaseRanks(case.case, _nodes(case, rooms, names)) for case in plan.cases]
 
 
 def blocks(ranks: int, per_node: int) -> list[int]:
@@ -88,14 +88,14 @@ def _nodes(case: PlannedCase, rooms: Sequence[int], names: Sequence[str]) -> lis
     return [Node(names[node] if names else f"n{node}", own) for node, own in ranks.items()]
 
 
-def _own_rooms(groups: Sequence[Seating]) -> list[int]:
+def _own_rooms(groups: Sequence[RankPlacement]) -> list[int]:
     """Returns rooms that suffice for a case and the groups before it; none where they name no nodes."""
     if not any(one.width for one in groups):
         return []
     return [sum(one.width or one.clients for one in groups)] * max(one.fewest_nodes for one in groups)
 
 
-def _used(group: Seating, rooms: Sequence[int]) -> dict[int, int]:
+def _used(group: RankPlacement, rooms: Sequence[int]) -> dict[int, int]:
     """Returns the number of ranks of a group on each node that it uses; none if they do not fit."""
     limit = group.per_node or group.clients
     room_of = {node: min(room, limit) for node, room in enumerate(rooms) if room}
@@ -157,16 +157,16 @@ def _in_turns(used: dict[int, int]) -> dict[int, Sequence[int]]:
     return dict(ranks)
 
 
-def lines(seats: Sequence[CaseSeats], *, are_all: bool = False) -> list[str]:
-    """Returns a table of seats: a line for all cases that have the same ones.
+def lines(rows: Sequence[CaseRanks], *, are_all: bool = False) -> list[str]:
+    """Returns a table: a line for all cases with the same ranks on the same nodes.
 
     Args:
-        seats: The seats.
+        rows: The ranks of each case.
         are_all: Whether nodes and lines are never left out; otherwise no line has more than `WIDTH` columns,
             unless names of hosts are longer.
     """
     cases: dict[tuple[tuple[str, str], ...], list[int]] = {}
-    for one in seats:
+    for one in rows:
         shown = tuple((node.name, _ranks(node.ranks, are_all=are_all)) for node in one.nodes or ())
         cases.setdefault(shown, []).append(one.case)
     found = [f"  {_label(own)}: {_shown(nodes, own, are_all=are_all)}" for nodes, own in cases.items()]

@@ -1,10 +1,10 @@
-"""The table of seats: the ranks of each case on each node."""
+"""The table of placement: the ranks of each case on each node."""
 
 from strider.engine import Engine
 from strider.suite import Changes, Suite
+from strider.suite.case_ranks import MOST_LINES, WIDTH, has_placement, lines, ranks_by_case
 from strider.suite.document import parse
 from strider.suite.load import build
-from strider.suite.seats import MOST_LINES, WIDTH, has_seats, lines, seats_of
 
 HEAD = '[suite]\nname = "s"\ntarget = "/data"\n'
 CASE = '[[case]]\ninterface = "posix"\npattern = "segmented"\n'
@@ -15,7 +15,7 @@ def suite(engine: Engine, keys: str) -> Suite:
 
 
 def table(engine: Engine, keys: str, rooms: list[int] | None = None, *names: str) -> list[str]:
-    return lines(seats_of(suite(engine, keys).plan, rooms or [], names))[1:]
+    return lines(ranks_by_case(suite(engine, keys).plan, rooms or [], names))[1:]
 
 
 def test_pack_fills_and_spread_takes_turns(engine: Engine) -> None:
@@ -36,8 +36,8 @@ def test_nodes_of_the_run_have_their_names(engine: Engine) -> None:
 
 
 def test_a_plan_without_placement_has_no_table(engine: Engine) -> None:
-    assert not has_seats(suite(engine, "clients = 8").plan)
-    assert has_seats(suite(engine, "clients = 8\nplacement = 'spread'").plan)
+    assert not has_placement(suite(engine, "clients = 8").plan)
+    assert has_placement(suite(engine, "clients = 8\nplacement = 'spread'").plan)
     assert table(engine, "clients = 8\nplacement = 'spread'") == [
         "  case 1: as the launcher places the ranks"
     ]
@@ -54,14 +54,14 @@ def test_a_thousand_ranks_fit_into_the_columns_of_a_terminal(engine: Engine) -> 
 
 def test_many_different_seats_are_cut_and_all_are_kept_on_request(engine: Engine) -> None:
     plan = suite(engine, f"clients = {list(range(1, 31))}\nnodes = 1").plan
-    shown = lines(seats_of(plan))
+    shown = lines(ranks_by_case(plan))
     assert len(shown) == 1 + MOST_LINES + 1
     assert shown[-1] == "  … 18 further lines: strider plan SUITE --seats"
-    assert len(lines(seats_of(plan), are_all=True)) == 1 + 30
+    assert len(lines(ranks_by_case(plan), are_all=True)) == 1 + 30
 
 
 def test_as_json_each_rank_has_its_node(engine: Engine) -> None:
-    found = seats_of(suite(engine, "nodes = 2\nper_node = 2\nplacement = 'spread'").plan)
+    found = ranks_by_case(suite(engine, "nodes = 2\nper_node = 2\nplacement = 'spread'").plan)
     assert [one.to_json() for one in found] == [
         {"case": 1, "nodes": [{"node": "n0", "ranks": [0, 2]}, {"node": "n1", "ranks": [1, 3]}]}
     ]

@@ -7,7 +7,7 @@ from strider.suite import Changes, Suite, checked
 from strider.suite.document import parse
 from strider.suite.load import build
 from strider.suite.mistakes import SuiteError
-from strider.suite.seating import Seating
+from strider.suite.placement import RankPlacement
 
 HEAD = '[suite]\nname = "s"\ntarget = "/data"\n'
 CASE = '[[case]]\ninterface = "posix"\npattern = "segmented"\n'
@@ -17,23 +17,23 @@ def suite(engine: Engine, keys: str, *settings: str) -> Suite:
     return build(parse(HEAD + CASE + keys, "s.toml"), engine.description, Changes(list(settings)))
 
 
-def seatings(of: Suite) -> list[tuple[int, int, int]]:
+def placements(of: Suite) -> list[tuple[int, int, int]]:
     """Nodes, ranks per node and clients of each case."""
-    found = [Seating.of(case) for case in of.plan.cases]
+    found = [RankPlacement.of(case) for case in of.plan.cases]
     return [(one.nodes, one.per_node, one.clients) for one in found]
 
 
 def test_clients_are_nodes_times_ranks_on_each(engine: Engine) -> None:
     found = suite(engine, "nodes = [1, 2]\nper_node = [1, 4]")
-    assert seatings(found) == [(1, 1, 1), (1, 4, 4), (2, 1, 2), (2, 4, 8)]
+    assert placements(found) == [(1, 1, 1), (1, 4, 4), (2, 1, 2), (2, 4, 8)]
 
 
 def test_a_zip_and_the_command_line_set_them_too(engine: Engine) -> None:
     zipped = suite(engine, "[case.zip]\nnodes = [1, 4]\nper_node = [8, 2]")
-    assert seatings(zipped) == [(1, 8, 8), (4, 2, 8)]
+    assert placements(zipped) == [(1, 8, 8), (4, 2, 8)]
     assert zipped.plan.ranks == 32, "each node has as many ranks as a case needs on one"
     changed = suite(engine, "clients = 4\nplacement = 'pack'", "case.nodes=2,4", "case.placement=spread")
-    assert seatings(changed) == [(2, 0, 4), (4, 0, 4)]
+    assert placements(changed) == [(2, 0, 4), (4, 0, 4)]
     assert {case.get("placement") for case in changed.plan.cases} == {"spread"}
 
 
@@ -48,7 +48,7 @@ def test_ranks_on_each_node_alone_need_a_number_of_clients(engine: Engine) -> No
         SuiteError, match=r"s\.toml:7: per_node: the number of clients is not known: add nodes"
     ):
         suite(engine, "per_node = 4")
-    assert seatings(suite(engine, "clients = 8\nper_node = 4")) == [(0, 4, 8)]
+    assert placements(suite(engine, "clients = 8\nper_node = 4")) == [(0, 4, 8)]
 
 
 @pytest.mark.parametrize(
@@ -66,19 +66,19 @@ def test_contradictions_are_named_with_their_line(engine: Engine, keys: str, mes
 
 
 @pytest.mark.parametrize(
-    ("seating", "ranks_per_node", "fewest"),
+    ("placement", "ranks_per_node", "fewest"),
     [
-        (Seating(5, 0, 0, spreads=False), 4, 1),
-        (Seating(5, 0, 0, spreads=True), 4, 2),
-        (Seating(5, 2, 0, spreads=False), 0, 2),
-        (Seating(6, 0, 4, spreads=False), 0, 2),
-        (Seating(6, 0, 4, spreads=True), 0, 3),
-        (Seating(6, 3, 2, spreads=False), 0, 2),
-        (Seating(6, 0, 0, spreads=False), 0, None),
-        (Seating(6, 0, 0, spreads=True), 0, 1),
+        (RankPlacement(5, 0, 0, spreads=False), 4, 1),
+        (RankPlacement(5, 0, 0, spreads=True), 4, 2),
+        (RankPlacement(5, 2, 0, spreads=False), 0, 2),
+        (RankPlacement(6, 0, 4, spreads=False), 0, 2),
+        (RankPlacement(6, 0, 4, spreads=True), 0, 3),
+        (RankPlacement(6, 3, 2, spreads=False), 0, 2),
+        (RankPlacement(6, 0, 0, spreads=False), 0, None),
+        (RankPlacement(6, 0, 0, spreads=True), 0, 1),
     ],
 )
 def test_the_node_with_the_fewest_clients_follows_from_the_placement(
-    seating: Seating, ranks_per_node: int, fewest: int | None
+    placement: RankPlacement, ranks_per_node: int, fewest: int | None
 ) -> None:
-    assert seating.fewest(8, ranks_per_node, is_alone=False) == fewest
+    assert placement.fewest(8, ranks_per_node, is_alone=False) == fewest

@@ -8,7 +8,7 @@ from strider.suite.vocabulary import MOST_RANKS
 
 
 @dataclass(frozen=True)
-class Seating:
+class RankPlacement:
     """On which nodes the ranks of a case are.
 
     Attributes:
@@ -24,8 +24,8 @@ class Seating:
     spreads: bool
 
     @classmethod
-    def of(cls, case: PlannedCase) -> "Seating":
-        """The seating of a case."""
+    def of(cls, case: PlannedCase) -> "RankPlacement":
+        """The placement of a case."""
         return cls(
             case.clients,
             _number(case, "nodes"),
@@ -73,12 +73,12 @@ def ranks_of(cases: Sequence[PlannedCase], ranks_per_node: int) -> int:
         cases: The cases.
         ranks_per_node: Ranks that count as a node; 0: nodes have as many as the widest case needs.
     """
-    seatings = [_with_earlier_groups(case) for case in cases]
-    clients = max(seating.clients for seating in seatings)
+    placements = [_with_earlier_groups(case) for case in cases]
+    clients = max(placement.clients for placement in placements)
     if ranks_per_node:
-        ends = [(one.nodes - 1) * ranks_per_node + one.width for one in seatings if one.nodes]
+        ends = [(one.nodes - 1) * ranks_per_node + one.width for one in placements if one.nodes]
         return max([clients, *(end for end in ends if end <= MOST_RANKS)])
-    grid = max(one.nodes for one in seatings) * max(one.width for one in seatings)
+    grid = max(one.nodes for one in placements) * max(one.width for one in placements)
     return max(clients, grid if grid <= MOST_RANKS else 0)
 
 
@@ -91,13 +91,13 @@ class _Ranks:
     width: int
 
 
-def groups_of(case: PlannedCase) -> list[Seating]:
-    """The seating of a case, after those of the groups that choose their ranks before it."""
+def groups_of(case: PlannedCase) -> list[RankPlacement]:
+    """The placement of a case, after those of the groups that choose their ranks before it."""
     earlier = [
-        Seating(ranks["clients"], ranks["nodes"], ranks["per_node"], ranks["placement"] == "spread")
+        RankPlacement(ranks["clients"], ranks["nodes"], ranks["per_node"], ranks["placement"] == "spread")
         for ranks in (case.get("turn") or {}).get("earlier", [])
     ]
-    return [*earlier, Seating.of(case)]
+    return [*earlier, RankPlacement.of(case)]
 
 
 def _with_earlier_groups(case: PlannedCase) -> _Ranks:

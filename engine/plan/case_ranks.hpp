@@ -12,19 +12,19 @@ namespace strider {
 
 struct Plan;
 
-/// The ranks of the run that take part in a case, in the order of the case's ranks: its rank i is rank `seats[i]` of
-/// the run. Nodes are used in the order of their first ranks. The first rank is rank 0, except in a case that leaves
+/// The ranks of the run that take part in a case, in the order of the case's ranks: its rank i is rank `case_ranks[i]`
+/// of the run. Nodes are used in the order of their first ranks. The first rank is rank 0, except in a case that leaves
 /// ranks to earlier groups. Throws InputError where the nodes do not have the ranks that the case needs.
 /// `node_of`: the node of each rank of the run.
-NumberRuns seats_of(const Case& test, const NumberRuns& node_of);
+NumberRuns ranks_of_case(const Case& test, const NumberRuns& node_of);
 
 /// The same; nothing where it would throw.
-std::optional<NumberRuns> attempt_seats(const Case& test, const NumberRuns& node_of);
+std::optional<NumberRuns> attempt_ranks_of_case(const Case& test, const NumberRuns& node_of);
 
-/// The ranks of the cases of a run, found once for all cases with the same clients, seating and earlier groups.
-class KnownSeats {
+/// The ranks of the cases of a run, found once for all cases with the same clients, placement and earlier groups.
+class KnownCaseRanks {
  public:
-  /// As `seats_of`. `node_of`: always the same.
+  /// As `ranks_of_case`. `node_of`: always the same.
   NumberRuns of(const Case& test, const NumberRuns& node_of);
 
  private:
@@ -42,7 +42,7 @@ struct NodeShares {
 NodeShares shares_of(const NumberRuns& node_of);
 
 /// The node of each rank of a case as far as a plan tells: with `ranks_per_node` 0, the nodes that the case asks for,
-/// or one. `ranks`: of the run, 0: as many as the case needs. Throws InputError as `seats_of` does.
+/// or one. `ranks`: of the run, 0: as many as the case needs. Throws InputError as `ranks_of_case` does.
 NumberRuns planned_nodes(const Case& test, std::uint32_t ranks, std::uint32_t ranks_per_node);
 
 /// The files of a case's ranks on these nodes.

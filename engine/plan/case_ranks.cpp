@@ -1,4 +1,4 @@
-#include "plan/seats.hpp"
+#include "plan/case_ranks.hpp"
 
 #include <algorithm>
 #include <map>
@@ -21,7 +21,7 @@ struct Bench {
 using Benches = std::vector<Bench>;
 
 std::uint32_t limit_of(const GroupRanks& wanted) {
-  return wanted.seating.per_node > 0 ? wanted.seating.per_node : ~std::uint32_t{0};
+  return wanted.rank_placement.per_node > 0 ? wanted.rank_placement.per_node : ~std::uint32_t{0};
 }
 
 /// Of each node, in the order of their first ranks, without those of other groups.
@@ -47,16 +47,17 @@ std::size_t room_of(const Benches& benches) {
 }
 
 [[noreturn]] void refuse_nodes(const GroupRanks& test, std::size_t there) {
-  throw InputError(
-      "nodes",
-      "the case needs " + std::to_string(test.seating.nodes) + " nodes, but the run has " + std::to_string(there),
-      "nodes = " + std::to_string(there) + " at most, or ranks on more nodes");
+  throw InputError("nodes",
+                   "the case needs " + std::to_string(test.rank_placement.nodes) + " nodes, but the run has " +
+                       std::to_string(there),
+                   "nodes = " + std::to_string(there) + " at most, or ranks on more nodes");
 }
 
 [[noreturn]] void refuse_room(const GroupRanks& test, const Benches& benches) {
-  const std::string limit =
-      test.seating.per_node > 0 ? " with at most " + std::to_string(test.seating.per_node) + " ranks each" : "";
-  throw InputError(test.seating.per_node > 0 ? "per_node" : "clients",
+  const std::string limit = test.rank_placement.per_node > 0
+                                ? " with at most " + std::to_string(test.rank_placement.per_node) + " ranks each"
+                                : "";
+  throw InputError(test.rank_placement.per_node > 0 ? "per_node" : "clients",
                    "the case has " + std::to_string(test.clients) + " clients, but its nodes (" +
                        std::to_string(benches.size()) + limit + ") have " + std::to_string(room_of(benches)),
                    "fewer clients, or more ranks on each node");
@@ -64,11 +65,11 @@ std::size_t room_of(const Benches& benches) {
 
 /// Leaves the nodes that the case uses.
 void choose_nodes(const GroupRanks& test, Benches& benches) {
-  const std::uint32_t nodes = test.seating.nodes;
+  const std::uint32_t nodes = test.rank_placement.nodes;
   if (nodes > benches.size()) refuse_nodes(test, benches.size());
   if (nodes > 0) benches.resize(nodes);
   if (room_of(benches) < test.clients) refuse_room(test, benches);
-  if (nodes > 0 || (test.seating.placement == Placement::spread && test.seating.per_node == 0)) return;
+  if (nodes > 0 || (test.rank_placement.placement == Placement::spread && test.rank_placement.per_node == 0)) return;
   std::size_t room = 0, needed = 0;
   while (room < test.clients) room += benches[needed++].ranks.size();
   benches.resize(needed);
@@ -98,28 +99,28 @@ void deal(Benches& benches, std::size_t clients) {
 
 /// Node after node.
 NumberRuns in_blocks(const Benches& benches) {
-  NumberRuns seats;
-  for (const Bench& bench : benches) seats.append(bench.ranks.head(bench.used));
-  return seats;
+  NumberRuns case_ranks;
+  for (const Bench& bench : benches) case_ranks.append(bench.ranks.head(bench.used));
+  return case_ranks;
 }
 
 /// A rank of each node in turn.
 NumberRuns in_turns(const Benches& benches) {
-  NumberRuns seats;
+  NumberRuns case_ranks;
   const auto rows = std::max_element(benches.begin(), benches.end(), [](const Bench& a, const Bench& b) {
                       return a.used < b.used;
                     })->used;
   for (std::size_t row = 0; row < rows; ++row)
     for (const Bench& bench : benches)
-      if (row < bench.used) seats.push_back(bench.ranks[row]);
-  return seats;
+      if (row < bench.used) case_ranks.push_back(bench.ranks[row]);
+  return case_ranks;
 }
 
-NumberRuns choose_seats(const GroupRanks& wanted, const NumberRuns& node_of, const std::vector<bool>& taken) {
-  const bool packs = wanted.seating.placement == Placement::pack;
+NumberRuns choose_ranks(const GroupRanks& wanted, const NumberRuns& node_of, const std::vector<bool>& taken) {
+  const bool packs = wanted.rank_placement.placement == Placement::pack;
   Benches benches = benches_of(node_of, taken, limit_of(wanted));
   choose_nodes(wanted, benches);
-  if (packs && wanted.seating.nodes == 0) fill(benches, wanted.clients);
+  if (packs && wanted.rank_placement.nodes == 0) fill(benches, wanted.clients);
   else deal(benches, wanted.clients);
   return packs ? in_blocks(benches) : in_turns(benches);
 }
@@ -129,22 +130,22 @@ std::uint32_t share_of(std::uint32_t all, std::uint32_t parts) { return (all + p
 /// A case and the groups before it.
 std::vector<GroupRanks> groups_of(const Case& test) {
   std::vector<GroupRanks> groups = test.earlier_groups;
-  groups.push_back({test.clients, test.seating});
+  groups.push_back({test.clients, test.rank_placement});
   return groups;
 }
 
 bool is_alone_on_one_node(const Case& test) {
   const std::vector<GroupRanks> groups = groups_of(test);
-  return std::ranges::all_of(groups,
-                             [](const GroupRanks& each) { return each.seating.nodes + each.seating.per_node == 0; });
+  return std::ranges::all_of(
+      groups, [](const GroupRanks& each) { return each.rank_placement.nodes + each.rank_placement.per_node == 0; });
 }
 
 /// Ranks that a node needs, so that each group finds its own there.
 std::uint32_t widest_share(const Case& test) {
   std::uint32_t width = 0;
-  for (const auto& [clients, seating] : groups_of(test)) {
-    if (seating.per_node > 0) width += std::min(seating.per_node, clients);
-    else width += seating.nodes > 0 ? share_of(clients, seating.nodes) : clients;
+  for (const auto& [clients, rank_placement] : groups_of(test)) {
+    if (rank_placement.per_node > 0) width += std::min(rank_placement.per_node, clients);
+    else width += rank_placement.nodes > 0 ? share_of(clients, rank_placement.nodes) : clients;
   }
   return width;
 }
@@ -152,19 +153,20 @@ std::uint32_t widest_share(const Case& test) {
 /// Nodes of `width` ranks on which each group finds its own.
 std::uint32_t nodes_needed(const Case& test, std::uint32_t width) {
   std::uint32_t nodes = 0;
-  for (const auto& [clients, seating] : groups_of(test))
-    nodes = std::max(
-        {nodes, seating.nodes, share_of(clients, seating.per_node > 0 ? std::min(width, seating.per_node) : width)});
+  for (const auto& [clients, rank_placement] : groups_of(test))
+    nodes =
+        std::max({nodes, rank_placement.nodes,
+                  share_of(clients, rank_placement.per_node > 0 ? std::min(width, rank_placement.per_node) : width)});
   return nodes;
 }
 
 }  // namespace
 
-NumberRuns seats_of(const Case& test, const NumberRuns& node_of) {
+NumberRuns ranks_of_case(const Case& test, const NumberRuns& node_of) {
   std::vector<bool> taken(node_of.size(), false);
   for (const GroupRanks& group : test.earlier_groups)
-    for (const std::uint32_t rank : choose_seats(group, node_of, taken)) taken[rank] = true;
-  return choose_seats({test.clients, test.seating}, node_of, taken);
+    for (const std::uint32_t rank : choose_ranks(group, node_of, taken)) taken[rank] = true;
+  return choose_ranks({test.clients, test.rank_placement}, node_of, taken);
 }
 
 std::uint32_t ranks_needed(const Case& test) {
@@ -172,18 +174,18 @@ std::uint32_t ranks_needed(const Case& test) {
                                [](const GroupRanks& group) { return group.clients; });
 }
 
-std::optional<NumberRuns> attempt_seats(const Case& test, const NumberRuns& node_of) {
+std::optional<NumberRuns> attempt_ranks_of_case(const Case& test, const NumberRuns& node_of) {
   try {
-    return seats_of(test, node_of);
+    return ranks_of_case(test, node_of);
   } catch (const InputError&) {
     return std::nullopt;
   }
 }
 
-NumberRuns KnownSeats::of(const Case& test, const NumberRuns& node_of) {
+NumberRuns KnownCaseRanks::of(const Case& test, const NumberRuns& node_of) {
   const std::vector<GroupRanks> groups = groups_of(test);
   const auto known = std::ranges::find(known_, groups, [](const auto& entry) -> const auto& { return entry.first; });
-  return known != known_.end() ? known->second : known_.emplace_back(groups, seats_of(test, node_of)).second;
+  return known != known_.end() ? known->second : known_.emplace_back(groups, ranks_of_case(test, node_of)).second;
 }
 
 NodeShares shares_of(const NumberRuns& node_of) {
@@ -206,7 +208,7 @@ NumberRuns planned_nodes(const Case& test, std::uint32_t ranks, std::uint32_t ra
   const std::uint32_t width = ranks_per_node > 0 ? ranks_per_node : widest_share(test);
   if (ranks_per_node == 0 || ranks == 0) ranks = width * nodes_needed(test, width);
   const NumberRuns node_of = consecutive_nodes(std::max(ranks, ranks_needed(test)), width);
-  return node_of.at(seats_of(test, node_of));
+  return node_of.at(ranks_of_case(test, node_of));
 }
 
 std::vector<std::size_t> members_of_turn(const Plan& plan, std::size_t case_index) {

@@ -22,11 +22,11 @@ def run_of(directory: Path, cases: list[CaseSpec]) -> Run:
     return load(RunBuilder(cases, repetitions=2).write(directory / "run"))
 
 
-def on_nodes(*seats: tuple[int, int]) -> list[CaseSpec]:
+def on_nodes(*placements: tuple[int, int]) -> list[CaseSpec]:
     """Cases on some nodes with some ranks on each."""
     return [
         case
-        for nodes, per_node in seats
+        for nodes, per_node in placements
         for case in sweep(
             interfaces=("posix",),
             transfers=(MIB,),
