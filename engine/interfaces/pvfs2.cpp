@@ -84,7 +84,7 @@ class Pvfs2 final : public Interface, public OwnFolder {
   std::uint64_t largest_transfer() const override { return Pvfs2File::largest_piece; }
 
  private:
-  /// Of a new file, where the suite asks for one: OrangeFS takes such wishes as hints.
+  /// Rejects a new file without the layout of the suite: to OrangeFS a layout is only a hint.
   void compare_layout(const std::string& inside, PVFS_object_ref file) const {
     const Pvfs2Layout& asked = creation_.layout;
     if (asked.distribution.empty() && asked.data_files == 0) return;

@@ -16,7 +16,7 @@ LockKind kind_of(short type) {
 }
 
 /// The kernel has made its offsets those of the file; a length of 0 is the rest of the file.
-MountLocks::Wish wish_of(FileSystem& system, const fuse_file_info& info, const struct flock& wanted) {
+MountLocks::Lock lock_of(FileSystem& system, const fuse_file_info& info, const struct flock& wanted) {
   const auto offset = static_cast<std::uint64_t>(wanted.l_start), length = static_cast<std::uint64_t>(wanted.l_len);
   return {system.handle(info.fh).file,
           info.lock_owner,
@@ -29,7 +29,7 @@ MountLocks::Wish wish_of(FileSystem& system, const fuse_file_info& info, const s
 void get_lock(fuse_req_t request, fuse_ino_t, fuse_file_info* info, struct flock* wanted) {
   answer(request, [&](FileSystem& system) {
     struct flock lock = *wanted;
-    if (const auto found = system.locks.find(wish_of(system, *info, *wanted))) {
+    if (const auto found = system.locks.find(lock_of(system, *info, *wanted))) {
       lock.l_type = found->kind == LockKind::exclusive ? F_WRLCK : F_RDLCK;
       lock.l_start = static_cast<off_t>(found->range.offset);
       lock.l_len = found->range.end() == most_file_bytes ? 0 : static_cast<off_t>(found->range.length);
@@ -44,19 +44,19 @@ void get_lock(fuse_req_t request, fuse_ino_t, fuse_file_info* info, struct flock
 enum class Waiting { no, yes };
 
 /// Answers when the lock is granted, or is not.
-void ask(fuse_req_t request, MountLocks& locks, const MountLocks::Wish& wish, Waiting waiting) {
-  if (waiting == Waiting::no || wish.kind == LockKind::none) {
-    locks.set(wish);
+void ask(fuse_req_t request, MountLocks& locks, const MountLocks::Lock& lock, Waiting waiting) {
+  if (waiting == Waiting::no || lock.kind == LockKind::none) {
+    locks.set(lock);
     fuse_reply_err(request, 0);
     return;
   }
-  locks.wait(wish, {[request] { return fuse_req_interrupted(request) != 0; },
+  locks.wait(lock, {[request] { return fuse_req_interrupted(request) != 0; },
                     [request](int error) { fuse_reply_err(request, error); }});
 }
 
 void set_lock(fuse_req_t request, fuse_ino_t, fuse_file_info* info, struct flock* wanted, int sleep) {
   answer(request, [&](FileSystem& system) {
-    ask(request, system.locks, wish_of(system, *info, *wanted), sleep == 0 ? Waiting::no : Waiting::yes);
+    ask(request, system.locks, lock_of(system, *info, *wanted), sleep == 0 ? Waiting::no : Waiting::yes);
   });
 }
 
@@ -71,11 +71,11 @@ void lock_file(fuse_req_t request, fuse_ino_t, fuse_file_info* info, int operati
     const LockKind kind = (operation & LOCK_EX) != 0   ? LockKind::exclusive
                           : (operation & LOCK_SH) != 0 ? LockKind::shared
                                                        : LockKind::none;
-    const MountLocks::Wish wish{
+    const MountLocks::Lock lock{
         apart(system.handle(info->fh).file), info->lock_owner, info->fh, 0, kind, {0, most_file_bytes}};
     // Before it asks for another kind: two that share a lock would wait for each other.
-    system.locks.release(wish.file, wish.owner);
-    ask(request, system.locks, wish, (operation & LOCK_NB) != 0 ? Waiting::no : Waiting::yes);
+    system.locks.release(lock.file, lock.owner);
+    ask(request, system.locks, lock, (operation & LOCK_NB) != 0 ? Waiting::no : Waiting::yes);
   });
 }
 

@@ -15,28 +15,28 @@ constexpr ByteRun everything{0, most_file_bytes};
 
 }  // namespace
 
-std::optional<MountLocks::Found> MountLocks::find(const Wish& wish) {
-  const auto holder = client_.find_lock(wish.file, wish.owner, wish.kind, wish.range);
+std::optional<MountLocks::Found> MountLocks::find(const Lock& lock) {
+  const auto holder = client_.find_lock(lock.file, lock.owner, lock.kind, lock.range);
   if (!holder) return {};
-  const auto known = owners_.find({wish.file.id, holder->owner});
+  const auto known = owners_.find({lock.file.id, holder->owner});
   return Found{holder->kind, holder->range, known == owners_.end() ? 0 : known->second.process};
 }
 
-void MountLocks::set(const Wish& wish) {
+void MountLocks::set(const Lock& lock) {
   // Who never had a lock has none to give up: most files are closed so.
-  if (wish.kind == LockKind::none && !owners_.contains({wish.file.id, wish.owner})) return;
+  if (lock.kind == LockKind::none && !owners_.contains({lock.file.id, lock.owner})) return;
   try {
-    client_.wait(client_.start_owner_lock(wish.file, wish.owner, wish.kind, wish.range, std::chrono::milliseconds(0)));
+    client_.wait(client_.start_owner_lock(lock.file, lock.owner, lock.kind, lock.range, std::chrono::milliseconds(0)));
   } catch (const IoError& error) {
     if (error.details().error_number != ETIMEDOUT) throw;
-    throw IoError({"lock", wish.file.path, wish.range.offset, wish.range.length, EAGAIN});
+    throw IoError({"lock", lock.file.path, lock.range.offset, lock.range.length, EAGAIN});
   }
-  granted(wish);
+  granted(lock);
 }
 
-void MountLocks::wait(const Wish& wish, Waiter waiter) {
-  const auto ticket = client_.start_owner_lock(wish.file, wish.owner, wish.kind, wish.range, longest_wait);
-  waiting_.push_back({wish, std::move(waiter), ticket, false});
+void MountLocks::wait(const Lock& lock, Waiter waiter) {
+  const auto ticket = client_.start_owner_lock(lock.file, lock.owner, lock.kind, lock.range, longest_wait);
+  waiting_.push_back({lock, std::move(waiter), ticket, false});
   progress();
 }
 
@@ -55,8 +55,8 @@ void MountLocks::release(std::uint64_t handle) {
   }
 }
 
-void MountLocks::granted(const Wish& wish) {
-  if (wish.kind != LockKind::none) owners_[{wish.file.id, wish.owner}] = {wish.file, wish.handle, wish.process};
+void MountLocks::granted(const Lock& lock) {
+  if (lock.kind != LockKind::none) owners_[{lock.file.id, lock.owner}] = {lock.file, lock.handle, lock.process};
 }
 
 void MountLocks::progress() {
@@ -74,9 +74,9 @@ void MountLocks::cancel(Waiting& waiting) {
 
 /// After the longest wait that a server is asked for. 0, or the error number.
 int MountLocks::ask_again(Waiting& waiting) {
-  const Wish& wish = waiting.wish;
+  const Lock& lock = waiting.lock;
   try {
-    waiting.ticket = client_.start_owner_lock(wish.file, wish.owner, wish.kind, wish.range, longest_wait);
+    waiting.ticket = client_.start_owner_lock(lock.file, lock.owner, lock.kind, lock.range, longest_wait);
     return 0;
   } catch (const IoError& failure) {
     return failure.details().error_number == 0 ? EIO : failure.details().error_number;
@@ -90,7 +90,7 @@ bool MountLocks::finish(Waiting& waiting) {
     if (!waiting.is_cancelled && waiting.waiter.is_interrupted()) cancel(waiting);
     if (!client_.is_done(waiting.ticket)) return false;
     client_.wait(waiting.ticket);
-    granted(waiting.wish);
+    granted(waiting.lock);
   } catch (const IoError& failure) {
     error = failure.details().error_number == 0 ? EIO : failure.details().error_number;
     if (error == ETIMEDOUT && !waiting.is_cancelled) error = ask_again(waiting);

@@ -17,7 +17,8 @@ namespace strider::listio {
 class MountLocks {
  public:
   using Owner = std::uint64_t;
-  struct Wish {
+  /// A lock to set, release or look up.
+  struct Lock {
     File file;
     Owner owner = 0;
     std::uint64_t handle = 0;  ///< of the open file
@@ -39,12 +40,12 @@ class MountLocks {
 
   explicit MountLocks(Client& client) : client_(client) {}
 
-  /// The lock that excludes the wish, if there is one.
-  std::optional<Found> find(const Wish& wish);
+  /// The lock that conflicts with this one, if there is one.
+  std::optional<Found> find(const Lock& lock);
   /// Grants it now, or gives it up. IoError with EAGAIN if others exclude it.
-  void set(const Wish& wish);
+  void set(const Lock& lock);
   /// Grants it when it is free.
-  void wait(const Wish& wish, Waiter waiter);
+  void wait(const Lock& lock, Waiter waiter);
   /// Gives up all that the owner has on a file; nothing happens if that is nothing.
   void release(const File& file, Owner owner);
   /// And all that owners have by an open file which is closed: locks of open file descriptions end with these.
@@ -57,12 +58,12 @@ class MountLocks {
 
  private:
   struct Waiting {
-    Wish wish;
+    Lock lock;
     Waiter waiter;
     Client::Ticket ticket = 0;
     bool is_cancelled = false;
   };
-  void granted(const Wish& wish);
+  void granted(const Lock& lock);
   bool finish(Waiting& waiting);
   void cancel(Waiting& waiting);
   int ask_again(Waiting& waiting);

@@ -192,9 +192,9 @@ class TwoPhase {
 
   /// To each rank its bytes, where the file ends if that is before the last of them, and whether all are there, or what
   /// has failed.
-  std::vector<Parcel> answers(const std::vector<Parcel>& wishes) {
-    if (wishes.empty()) return {};
-    const auto lists = runs_of(wishes);
+  std::vector<Parcel> answers(const std::vector<Parcel>& requests) {
+    if (requests.empty()) return {};
+    const auto lists = runs_of(requests);
     const RunUnion all(lists);
     Bytes bytes(all.bytes());
     auto state = std::byte{whole};
@@ -208,8 +208,8 @@ class TwoPhase {
     if (reading.failed()) state = std::byte{failed};
     outcome_.add(reading);
     std::vector<Parcel> answers;
-    for (std::size_t i = 0; i < wishes.size(); ++i) {
-      Parcel& answer = answers.emplace_back(Parcel{wishes[i].rank, {}});
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      Parcel& answer = answers.emplace_back(Parcel{requests[i].rank, {}});
       if (state != std::byte{failed})
         all.for_each_place(lists[i], [&](std::uint64_t place, std::uint64_t length) {
           answer.bytes.append(bytes.data() + place, length);
@@ -222,8 +222,8 @@ class TwoPhase {
 
   void read_round(std::int64_t end) {
     std::vector<std::vector<Segment>> segments(static_cast<std::size_t>(deal_.aggregators()));
-    const std::vector<Parcel> wishes = file_.ranks->exchange(parcels_below(end, &segments));
-    const std::vector<Parcel> received = file_.ranks->exchange(answers(wishes));
+    const std::vector<Parcel> requests = file_.ranks->exchange(parcels_below(end, &segments));
+    const std::vector<Parcel> received = file_.ranks->exchange(answers(requests));
     for (const Parcel& parcel : received) {
       const std::byte state = parcel.bytes.data()[parcel.bytes.size() - 1];
       meets_end_ |= state == std::byte{short_of_end};
@@ -264,7 +264,7 @@ Outcome move_together(OpenFile& file, const Meeting& meeting, std::int64_t& move
   return TwoPhase(file, meeting).run(moved);
 }
 
-bool aggregates(Aggregation wish, Direction direction, const std::vector<Part>& parts) {
+bool aggregates(Aggregation hint, Direction direction, const std::vector<Part>& parts) {
   // In bytes, measured with 4 ranks on one host: lists of longer runs are as fast without the way over other ranks.
   const std::int64_t short_run = direction == Direction::write ? 4096 : 1024;
   constexpr std::int64_t sparse = 16;  // times the bytes that are moved
@@ -280,7 +280,7 @@ bool aggregates(Aggregation wish, Direction direction, const std::vector<Part>& 
   // Rounds take time even where there is nothing to be done in them.
   if (bytes == 0 || (high - low) / bytes >= sparse) return false;
   const bool interleaved = spans > high - low;
-  return wish == Aggregation::always || (interleaved && bytes / runs < short_run);
+  return hint == Aggregation::always || (interleaved && bytes / runs < short_run);
 }
 
 }  // namespace strider::listio::mpi

@@ -32,6 +32,6 @@ Meeting meet(OpenFile& file, const Ask& ask, Agreement agreement);
 Outcome move_together(OpenFile& file, const Meeting& meeting, std::int64_t& moved);
 
 /// Whether ranks aggregate, by the hint and by what all of them are about to do.
-bool aggregates(Aggregation wish, Direction direction, const std::vector<Part>& parts);
+bool aggregates(Aggregation hint, Direction direction, const std::vector<Part>& parts);
 
 }  // namespace strider::listio::mpi

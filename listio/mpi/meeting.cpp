@@ -11,13 +11,13 @@ struct MeetingWord {
   enum : std::size_t { error_class, etypes, low, high, bytes, runs, ascends, end };
 };
 
-Aggregation wish_of(const OpenFile& file, Direction direction) {
+Aggregation aggregation_hint(const OpenFile& file, Direction direction) {
   return direction == Direction::write ? file.hints.writes : file.hints.reads;
 }
 
 /// In atomic mode each rank locks what it accesses. With external32 each converts its own data.
 bool may_aggregate(OpenFile& file, Direction direction) {
-  return file.ranks->count() > 1 && wish_of(file, direction) != Aggregation::never && !file.is_atomic() &&
+  return file.ranks->count() > 1 && aggregation_hint(file, direction) != Aggregation::never && !file.is_atomic() &&
          !file.is_external32();
 }
 
@@ -77,7 +77,7 @@ void conclude(OpenFile& file, const Ask& ask, const std::vector<std::int64_t>& a
   if (ask.pointer == Pointer::shared) return place_in_order(file, all, meeting);
   place(file, ask, meeting.task);
   if (!may_aggregate(file, ask.direction) || !all_ascend) return;
-  meeting.aggregates = aggregates(wish_of(file, ask.direction), ask.direction, meeting.parts);
+  meeting.aggregates = aggregates(aggregation_hint(file, ask.direction), ask.direction, meeting.parts);
 }
 
 }  // namespace

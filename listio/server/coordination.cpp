@@ -52,8 +52,8 @@ void Coordination::hear(Peer session, const std::string& name, NumberedRequest& 
 
 void Coordination::hear(Peer session, const std::string& name, std::uint64_t number, LockRequest& request) {
   const auto wait = std::min(std::chrono::milliseconds(request.patience_ms), options_.most_wait);
-  LockTable::Wish wish{{session, request.owner, name}, request.file, request.kind, RangeSet(request.ranges)};
-  switch (locks_.ask(std::move(wish), number, in(wait))) {
+  LockTable::Lock lock{{session, request.owner, name}, request.file, request.kind, RangeSet(request.ranges)};
+  switch (locks_.ask(std::move(lock), number, in(wait))) {
     case LockTable::Answer::granted: reply(session, number, 0, {}); break;
     case LockTable::Answer::waits: break;
     case LockTable::Answer::full:
@@ -64,10 +64,10 @@ void Coordination::hear(Peer session, const std::string& name, std::uint64_t num
 }
 
 void Coordination::hear(Peer session, std::uint64_t number, const FindLockRequest& request) {
-  const LockTable::Wish wish{
+  const LockTable::Lock lock{
       {session, request.owner}, request.file, request.kind, RangeSet(std::span(&request.range, 1))};
   LockHolder holder;
-  if (const auto conflict = locks_.find(wish))
+  if (const auto conflict = locks_.find(lock))
     holder = {conflict->kind, conflict->owner.session == session ? conflict->owner.number : 0, conflict->range,
               conflict->owner.name};
   reply(session, number, 0, write_body(holder));

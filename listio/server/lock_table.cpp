@@ -12,29 +12,29 @@ void bring_forward(std::optional<Deadline>& next, const Deadline& deadline) {
 
 }  // namespace
 
-LockTable::Answer LockTable::ask(Wish wish, std::uint64_t request, const Deadline& deadline) {
-  if (wish.kind != LockKind::none && !has_room(wish)) return Answer::full;
-  FileLocks& file = files_[wish.file];
-  const FileId id = wish.file;
+LockTable::Answer LockTable::ask(Lock lock, std::uint64_t request, const Deadline& deadline) {
+  if (lock.kind != LockKind::none && !has_room(lock)) return Answer::full;
+  FileLocks& file = files_[lock.file];
+  const FileId id = lock.file;
   auto answer = Answer::granted;
-  if (wish.kind != LockKind::none && conflict_of(file, wish, nullptr)) {
-    count(wish.owner.session, 0, wish.ranges.size());
-    file.waiting.push_back({std::move(wish), request, deadline});
+  if (lock.kind != LockKind::none && conflict_of(file, lock, nullptr)) {
+    count(lock.owner.session, 0, lock.ranges.size());
+    file.waiting.push_back({std::move(lock), request, deadline});
     ++waiting_;
     bring_forward(next_, deadline);
     answer = Answer::waits;
   } else {
-    grant(file, std::move(wish));
+    grant(file, std::move(lock));
     grant_waiting(file);  // of a lock that became weaker
   }
   if (file.holdings.empty() && file.waiting.empty()) files_.erase(id);
   return answer;
 }
 
-std::optional<LockTable::Conflict> LockTable::find(const Wish& wish) const {
-  const auto file = files_.find(wish.file);
-  if (file == files_.end() || wish.kind == LockKind::none) return {};
-  return conflict_with_holders(file->second, wish);
+std::optional<LockTable::Conflict> LockTable::find(const Lock& lock) const {
+  const auto file = files_.find(lock.file);
+  if (file == files_.end() || lock.kind == LockKind::none) return {};
+  return conflict_with_holders(file->second, lock);
 }
 
 bool LockTable::cancel(FileId file, Peer session, std::uint64_t request) {
@@ -42,7 +42,7 @@ bool LockTable::cancel(FileId file, Peer session, std::uint64_t request) {
   if (found == files_.end()) return false;
   FileLocks& locks = found->second;
   const auto which = std::ranges::find_if(locks.waiting, [&](const Waiting& each) {
-    return each.wish.owner.session == session && each.request == request;
+    return each.lock.owner.session == session && each.request == request;
   });
   if (which == locks.waiting.end()) return false;
   forget(locks, which);
@@ -72,7 +72,7 @@ void LockTable::end(Peer session, const Deadline& free_at) {
   for_each_file([&](FileLocks& file) {
     for (auto each = file.waiting.begin(); each != file.waiting.end();) {
       const auto next = std::next(each);
-      if (each->wish.owner.session == session) forget(file, each);
+      if (each->lock.owner.session == session) forget(file, each);
       each = next;
     }
     for (Holding& holding : file.holdings) {
@@ -96,45 +96,45 @@ LockTable::Holding* LockTable::find(FileLocks& file, const Owner& owner) {
   return found == file.holdings.end() ? nullptr : &*found;
 }
 
-std::optional<LockTable::Conflict> LockTable::conflict_with_holders(const FileLocks& file, const Wish& wish) {
+std::optional<LockTable::Conflict> LockTable::conflict_with_holders(const FileLocks& file, const Lock& lock) {
   for (const Holding& holding : file.holdings) {
-    if (holding.owner.is(wish.owner)) continue;
-    if (const auto common = holding.exclusive.overlap(wish.ranges))
+    if (holding.owner.is(lock.owner)) continue;
+    if (const auto common = holding.exclusive.overlap(lock.ranges))
       return Conflict{holding.owner, Claim::held, LockKind::exclusive, *common};
-    if (wish.kind == LockKind::shared) continue;
-    if (const auto common = holding.shared.overlap(wish.ranges))
+    if (lock.kind == LockKind::shared) continue;
+    if (const auto common = holding.shared.overlap(lock.ranges))
       return Conflict{holding.owner, Claim::held, LockKind::shared, *common};
   }
   return {};
 }
 
 /// With those that have waited longer: all, if it does not wait itself.
-std::optional<LockTable::Conflict> LockTable::conflict_before(const FileLocks& file, const Wish& wish,
+std::optional<LockTable::Conflict> LockTable::conflict_before(const FileLocks& file, const Lock& lock,
                                                               const Waiting* self) {
   for (const Waiting& waiting : file.waiting) {
     if (&waiting == self) break;
-    if (waiting.wish.owner.is(wish.owner)) continue;
-    if (waiting.wish.kind == LockKind::shared && wish.kind == LockKind::shared) continue;
-    if (const auto common = waiting.wish.ranges.overlap(wish.ranges))
-      return Conflict{waiting.wish.owner, Claim::awaited, waiting.wish.kind, *common};
+    if (waiting.lock.owner.is(lock.owner)) continue;
+    if (waiting.lock.kind == LockKind::shared && lock.kind == LockKind::shared) continue;
+    if (const auto common = waiting.lock.ranges.overlap(lock.ranges))
+      return Conflict{waiting.lock.owner, Claim::awaited, waiting.lock.kind, *common};
   }
   return {};
 }
 
-std::optional<LockTable::Conflict> LockTable::conflict_of(FileLocks& file, const Wish& wish,
+std::optional<LockTable::Conflict> LockTable::conflict_of(FileLocks& file, const Lock& lock,
                                                           const Waiting* self) const {
-  if (auto conflict = conflict_with_holders(file, wish)) return conflict;
-  if (find(file, wish.owner) != nullptr) return {};
-  return conflict_before(file, wish, self);
+  if (auto conflict = conflict_with_holders(file, lock)) return conflict;
+  if (find(file, lock.owner) != nullptr) return {};
+  return conflict_before(file, lock, self);
 }
 
 // --- changes ---
 
-bool LockTable::has_room(const Wish& wish) const {
-  const auto found = ranges_of_.find(wish.owner.session);
+bool LockTable::has_room(const Lock& lock) const {
+  const auto found = ranges_of_.find(lock.owner.session);
   const std::size_t of_session = found == ranges_of_.end() ? 0 : found->second;
-  return ranges_ + wish.ranges.size() <= limits_.most_ranges &&
-         of_session + wish.ranges.size() <= limits_.most_ranges_of_session;
+  return ranges_ + lock.ranges.size() <= limits_.most_ranges &&
+         of_session + lock.ranges.size() <= limits_.most_ranges_of_session;
 }
 
 void LockTable::count(Peer session, std::size_t before, std::size_t after) {
@@ -145,41 +145,41 @@ void LockTable::count(Peer session, std::size_t before, std::size_t after) {
   if (of_session == 0) ranges_of_.erase(session);
 }
 
-void LockTable::grant(FileLocks& file, Wish&& wish) {
-  Holding* holding = find(file, wish.owner);
+void LockTable::grant(FileLocks& file, Lock&& lock) {
+  Holding* holding = find(file, lock.owner);
   if (holding == nullptr) {
-    if (wish.kind == LockKind::none) return;
-    file.holdings.push_back({std::move(wish.owner), {}, {}});
+    if (lock.kind == LockKind::none) return;
+    file.holdings.push_back({std::move(lock.owner), {}, {}});
     holding = &file.holdings.back();
   }
   const std::size_t before = holding->size();
-  holding->shared.remove(wish.ranges);
-  holding->exclusive.remove(wish.ranges);
-  if (wish.kind == LockKind::shared) holding->shared.add(wish.ranges);
-  if (wish.kind == LockKind::exclusive) holding->exclusive.add(wish.ranges);
+  holding->shared.remove(lock.ranges);
+  holding->exclusive.remove(lock.ranges);
+  if (lock.kind == LockKind::shared) holding->shared.add(lock.ranges);
+  if (lock.kind == LockKind::exclusive) holding->exclusive.add(lock.ranges);
   count(holding->owner.session, before, holding->size());
   if (holding->size() == 0) file.holdings.remove_if([holding](const Holding& each) { return &each == holding; });
 }
 
 void LockTable::grant_waiting(FileLocks& file) {
   for (auto each = file.waiting.begin(); each != file.waiting.end();) {
-    if (conflict_of(file, each->wish, &*each)) {
+    if (conflict_of(file, each->lock, &*each)) {
       ++each;
       continue;
     }
-    decisions_.push_back({each->wish.owner.session, each->request, {}});
-    Wish wish = std::move(each->wish);
-    count(wish.owner.session, wish.ranges.size(), 0);
+    decisions_.push_back({each->lock.owner.session, each->request, {}});
+    Lock lock = std::move(each->lock);
+    count(lock.owner.session, lock.ranges.size(), 0);
     --waiting_;
     file.waiting.erase(each);
-    grant(file, std::move(wish));
+    grant(file, std::move(lock));
     each = file.waiting.begin();  // what was granted may be weaker than what its owner had
   }
   if (waiting_ == 0 && ending_.empty()) next_.reset();
 }
 
 void LockTable::forget(FileLocks& file, std::list<Waiting>::iterator which) {
-  count(which->wish.owner.session, which->wish.ranges.size(), 0);
+  count(which->lock.owner.session, which->lock.ranges.size(), 0);
   --waiting_;
   file.waiting.erase(which);
 }
@@ -189,8 +189,8 @@ void LockTable::expire(FileLocks& file, const Deadline& now) {
     const auto next = std::next(each);
     if (each->deadline > now) {
       bring_forward(next_, each->deadline);
-    } else if (auto conflict = conflict_of(file, each->wish, &*each)) {
-      decisions_.push_back({each->wish.owner.session, each->request, std::move(conflict)});
+    } else if (auto conflict = conflict_of(file, each->lock, &*each)) {
+      decisions_.push_back({each->lock.owner.session, each->request, std::move(conflict)});
       forget(file, each);
     }  // else the one that it waited for has just given up
     each = next;

@@ -35,13 +35,14 @@ class LockTable {
     std::string name{};
     bool is(const Owner& other) const { return session == other.session && number == other.number; }
   };
-  struct Wish {
+  /// A lock to set or, of kind `none`, to release.
+  struct Lock {
     Owner owner;
     FileId file = 0;
     LockKind kind = LockKind::none;
     RangeSet ranges;
   };
-  /// What excludes a wish.
+  /// The reason that a lock cannot be granted.
   enum class Claim { held, awaited };
   struct Conflict {
     Owner owner;  ///< whose claim it is
@@ -49,7 +50,7 @@ class LockTable {
     LockKind kind = LockKind::exclusive;
     ByteRun range;  ///< the first bytes in common
   };
-  /// A wish that waited: granted, or not by its deadline.
+  /// On a lock that waited: granted, or not by its deadline.
   struct Decision {
     Peer session = 0;
     std::uint64_t request = 0;
@@ -59,11 +60,11 @@ class LockTable {
 
   explicit LockTable(const Limits& limits) : limits_(limits) {}
 
-  /// Grants the wish, or notes it as number `request` of its session, until the deadline.
-  Answer ask(Wish wish, std::uint64_t request, const Deadline& deadline);
-  /// Whose lock excludes the wish; those that wait do not matter.
-  std::optional<Conflict> find(const Wish& wish) const;
-  /// Forgets a wish that waits. False if none does.
+  /// Grants a lock, or queues it as request `request` of its session until the deadline.
+  Answer ask(Lock lock, std::uint64_t request, const Deadline& deadline);
+  /// The granted lock that conflicts with this one; locks that wait do not count.
+  std::optional<Conflict> find(const Lock& lock) const;
+  /// Removes a lock that waits. False if there is none.
   bool cancel(FileId file, Peer session, std::uint64_t request);
   /// Ends waits whose deadline has passed, and what sessions that ended had longer.
   void advance(const Deadline& now);
@@ -84,7 +85,7 @@ class LockTable {
     std::size_t size() const { return shared.size() + exclusive.size(); }
   };
   struct Waiting {
-    Wish wish;
+    Lock lock;
     std::uint64_t request = 0;
     Deadline deadline;
   };
@@ -94,12 +95,12 @@ class LockTable {
   };
 
   static Holding* find(FileLocks& file, const Owner& owner);
-  static std::optional<Conflict> conflict_with_holders(const FileLocks& file, const Wish& wish);
-  static std::optional<Conflict> conflict_before(const FileLocks& file, const Wish& wish, const Waiting* self);
-  std::optional<Conflict> conflict_of(FileLocks& file, const Wish& wish, const Waiting* self) const;
-  bool has_room(const Wish& wish) const;
+  static std::optional<Conflict> conflict_with_holders(const FileLocks& file, const Lock& lock);
+  static std::optional<Conflict> conflict_before(const FileLocks& file, const Lock& lock, const Waiting* self);
+  std::optional<Conflict> conflict_of(FileLocks& file, const Lock& lock, const Waiting* self) const;
+  bool has_room(const Lock& lock) const;
   void count(Peer session, std::size_t before, std::size_t after);
-  void grant(FileLocks& file, Wish&& wish);
+  void grant(FileLocks& file, Lock&& lock);
   void grant_waiting(FileLocks& file);
   void forget(FileLocks& file, std::list<Waiting>::iterator which);
   void expire(FileLocks& file, const Deadline& now);

@@ -179,7 +179,7 @@ def _judge_world(world: World, before: dict[str, tuple[object, ...]], made: Made
 
 
 def _is_short(plan: CheckedPlan, world: World) -> bool:
-    """Whether a run of it does little, and in the world's target: another one is the owner's wish too."""
+    """Whether a run of it is short, and in the world's target: users may name other targets."""
     if plan.suite.plan.target != str(world.target):
         return False
     for case, needs in plan.cases:

@@ -84,10 +84,10 @@ def compare(
         for name, given in (("--by", by), ("--metric", metric)):
             if given:
                 raise StriderError(f"{name} compares runs: name runs, or leave it out")
-        from strider.running.directories import Wishes, compare_measured
+        from strider.running.directories import CompareOptions, compare_measured
 
         options = RunOptions.of(output, launcher=launcher, ceilings="none")
-        compare_measured(runs, options, Wishes(budget or _BUDGET, share, wanted, verdicts.page))
+        compare_measured(runs, options, CompareOptions(budget or _BUDGET, share, wanted, verdicts.page))
     if budget:
         raise StriderError("--budget is the time to measure two directories, and runs are measured already")
     found = _compare(runs, by, metric or ["rate"], share, output.store)

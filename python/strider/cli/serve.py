@@ -58,7 +58,7 @@ def serve(
     """
     from strider import engine as engines
     from strider.engine import Engine
-    from strider.launch import wish_of
+    from strider.launch import parse_confine_mode
     from strider.listing.names import store_of
     from strider.suite.places import listed
     from strider.suite.vocabulary import Vocabulary
@@ -67,5 +67,7 @@ def serve(
 
     found = Engine(engines.find().path.resolve(), ENGINE_DEADLINE_S)
     places = listed(allow_place or [], Vocabulary.of(found.description))
-    site = Site(found, store_of(store).absolute(), allowed_directories(allow), wish_of(confine), places)
+    site = Site(
+        found, store_of(store).absolute(), allowed_directories(allow), parse_confine_mode(confine), places
+    )
     server.serve(site, socket or port, lambda line: echo(f"strider: {line}", stream=sys.stderr))

@@ -4,7 +4,7 @@ The entry point is `execute`. The engine writes its events into the run director
 to show progress, forwards interruptions, and cleans up if the engine could not.
 """
 
-from strider.launch.confinement import wish_of
+from strider.launch.confinement import parse_confine_mode
 from strider.launch.display import Display, choose_display
 from strider.launch.inputs import Bounds, RunInputs
 from strider.launch.observers import Observing
@@ -32,9 +32,9 @@ __all__ = [
     "execute",
     "interruptions",
     "open_target",
+    "parse_confine_mode",
     "remount_words",
     "simulate",
     "watching",
-    "wish_of",
     "with_simulated_ranks",
 ]

@@ -23,9 +23,9 @@ from strider.launch.launchers import Launcher
 from strider.launch.machine import mount_of
 from strider.launch.temporary import cannot_create, temporary_folder
 
-Wish = Literal["auto", "require", "off"]
+ConfineMode = Literal["auto", "require", "off"]
+"""Value of `--confine`: if available, required, or off."""
 Forbidden = Literal["", "memory of servers", "names of threads"]
-"""Setting of `--confine`: if available, required, or off."""
 PROGRAM = "strider-confine"
 _DEADLINE_S = 20.0
 
@@ -83,17 +83,17 @@ class Needs:
     folders: Sequence[int] = ()
 
 
-def wish_of(text: str) -> Wish:
+def parse_confine_mode(text: str) -> ConfineMode:
     """Parses the value of `--confine`.
 
     Raises:
         StriderError: It is not a valid value.
     """
-    for known in get_args(Wish):
+    for known in get_args(ConfineMode):
         if text == known:
-            wish: Wish = known
-            return wish
-    raise StriderError(f'unknown --confine "{text}": choose one of {", ".join(get_args(Wish))}')
+            mode: ConfineMode = known
+            return mode
+    raise StriderError(f'unknown --confine "{text}": choose one of {", ".join(get_args(ConfineMode))}')
 
 
 def support(engine: Engine) -> Support:
@@ -120,11 +120,11 @@ def guard(engine: Path) -> list[str]:
 
 
 @contextmanager
-def confinement(wish: Wish, engine: Engine, launcher: Launcher, needs: Needs) -> Iterator[Confinement]:
+def confinement(mode: ConfineMode, engine: Engine, launcher: Launcher, needs: Needs) -> Iterator[Confinement]:
     """Returns how to start the ranks of a run.
 
     Args:
-        wish: Setting of `--confine`.
+        mode: Value of `--confine`.
         engine: The engine.
         launcher: Launcher of the ranks.
         needs: Resources that the ranks need.
@@ -132,10 +132,10 @@ def confinement(wish: Wish, engine: Engine, launcher: Launcher, needs: Needs) ->
     Raises:
         StriderError: Confinement is required but not available, or temporary files cannot be created.
     """
-    found = support(engine) if wish != "off" else None
+    found = support(engine) if mode != "off" else None
     top = _above_the_mount(needs.own.path) if needs.remount else None
     reason = _reason_against(found, launcher, needs, top)
-    if reason and wish == "require":
+    if reason and mode == "require":
         raise StriderError(
             f"cannot confine this run: {reason}: to run without confinement, use --confine auto",
             ExitCode.CANNOT_RUN,
@@ -156,7 +156,7 @@ def confinement(wish: Wish, engine: Engine, launcher: Launcher, needs: Needs) ->
             descriptors.append(own)
         words += [word for one in descriptors for word in ("--write-descriptor", str(one))]
         options = ["--confinement-probe", str(session.probe), "--errands", str(session.errands)]
-        options += ["--confinement", "required"] if wish == "require" else []
+        options += ["--confinement", "required"] if mode == "require" else []
         options += (
             ["--wider", f"the target is remounted, so everything below {top} is writable"] if top else []
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from strider.engine import Engine
-from strider.launch.confinement import Wish
+from strider.launch.confinement import ConfineMode
 from strider.launch.launchers import Launcher
 from strider.launch.resume import Resumption
 from strider.launch.watching import Watching
@@ -21,7 +21,7 @@ class Bounds:
         within: Directories that may contain the target, as resolved paths; empty: any.
     """
 
-    confine: Wish = "auto"
+    confine: ConfineMode = "auto"
     within: Sequence[Path] = ()
 
 

@@ -42,12 +42,12 @@ _END_S = 1.5
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What the command line asks for.
+class CompareOptions:
+    """Options of `strider compare` for directories.
 
     Attributes:
-        budget: Time of everything, as typed.
-        threshold: As of a comparison.
+        budget: Time of the whole comparison, as typed.
+        threshold: Smallest change that counts.
         fail_on: Conditions that fail it.
         page: HTML page to write, or None.
     """
@@ -58,7 +58,7 @@ class Wishes:
     page: Path | None
 
 
-def compare_measured(names: Sequence[str], options: RunOptions, wishes: Wishes) -> NoReturn:
+def compare_measured(names: Sequence[str], options: RunOptions, compare_options: CompareOptions) -> NoReturn:
     """Measures two directories in turns, prints their comparison and exits.
 
     Raises:
@@ -66,10 +66,10 @@ def compare_measured(names: Sequence[str], options: RunOptions, wishes: Wishes) 
     """
     from strider.launch import interruptions
 
-    began, seconds = time.monotonic(), budget_seconds(wishes.budget, LEAST_BUDGET_S)
+    began, seconds = time.monotonic(), budget_seconds(compare_options.budget, LEAST_BUDGET_S)
     places = _places(names)
     if _is_one_in_memory(places):
-        _refuse(names, places, options, wishes)
+        _refuse(names, places, options, compare_options)
     console = error_console(quiet=options.quiet)
     sides, pairs = _sides(names, places, options, seconds - (time.monotonic() - began), console)
     until = began + seconds - _END_S
@@ -83,8 +83,8 @@ def compare_measured(names: Sequence[str], options: RunOptions, wishes: Wishes) 
         if not options.json:
             show_runs(sides, ended)
         raise typer.Exit(int(ended.exit_code or ExitCode.CHECK_FAILED))
-    found = _compared(names, places, sides, ended, wishes)
-    _conclude(found, ended, options, wishes, time.monotonic() - began)
+    found = _compared(names, places, sides, ended, compare_options)
+    _conclude(found, ended, options, compare_options, time.monotonic() - began)
 
 
 def _places(names: Sequence[str]) -> "list[Place]":
@@ -109,7 +109,9 @@ def _is_one_in_memory(places: "Sequence[Place]") -> bool:
     return len({place.kind == "memory" for place in places}) > 1
 
 
-def _refuse(names: Sequence[str], places: "Sequence[Place]", options: RunOptions, wishes: Wishes) -> NoReturn:
+def _refuse(
+    names: Sequence[str], places: "Sequence[Place]", options: RunOptions, compare_options: CompareOptions
+) -> NoReturn:
     """Prints that memory is not compared with storage, and exits: with code 1 if there is a condition."""
     memory, storage = sorted(range(2), key=lambda number: places[number].kind != "memory")
     sentence = (
@@ -123,7 +125,7 @@ def _refuse(names: Sequence[str], places: "Sequence[Place]", options: RunOptions
     else:
         echo(sentence)
         echo(f"strider quick {names[storage]} and strider quick {names[memory]} measure each.")
-    raise typer.Exit(int(ExitCode.CHECK_FAILED if wishes.fail_on else ExitCode.OK))
+    raise typer.Exit(int(ExitCode.CHECK_FAILED if compare_options.fail_on else ExitCode.OK))
 
 
 def _sides(
@@ -176,13 +178,17 @@ def _course(sides: Sequence[Side], pairs: int, until: float) -> Course:
 
 
 def _compared(
-    names: Sequence[str], places: "Sequence[Place]", sides: Sequence[Side], ended: Ended, wishes: Wishes
+    names: Sequence[str],
+    places: "Sequence[Place]",
+    sides: Sequence[Side],
+    ended: Ended,
+    compare_options: CompareOptions,
 ) -> "Directories":
     from strider.compare.directories import compare_directories
 
     first, second = (_directory(name, place) for name, place in zip(names, places, strict=True))
     base, other = complete_rounds(sides, ended)
-    return compare_directories((first, second), base, other, wishes.threshold)
+    return compare_directories((first, second), base, other, compare_options.threshold)
 
 
 def _directory(name: str, place: "Place") -> "Directory":
@@ -195,7 +201,7 @@ def _directory(name: str, place: "Place") -> "Directory":
 
 
 def _conclude(
-    found: "Directories", ended: Ended, options: RunOptions, wishes: Wishes, took_s: float
+    found: "Directories", ended: Ended, options: RunOptions, compare_options: CompareOptions, took_s: float
 ) -> NoReturn:
     """Prints the comparison, and exits with code 1 if it meets a condition of --fail-on."""
     from strider.compare.directories import lines, sentence
@@ -216,11 +222,11 @@ def _conclude(
     else:
         for line in lines(found, f"{found.pairs} pairs, {took_s:.0f} s"):
             echo(line)
-    if wishes.page is not None:
+    if compare_options.page is not None:
         from strider.compare.page import write_html
 
-        echo(f"page: {write_html(found.comparison, wishes.page)}", stream=sys.stderr)
+        echo(f"page: {write_html(found.comparison, compare_options.page)}", stream=sys.stderr)
     if ended.exit_code != ExitCode.OK:
         raise typer.Exit(int(ended.exit_code))
-    fail_if_met(found.comparison, wishes.fail_on)
+    fail_if_met(found.comparison, compare_options.fail_on)
     raise typer.Exit(0)

@@ -96,7 +96,7 @@ def prepare_as_written(
     from strider import engine as engines
     from strider.datasets import bind
     from strider.kept import with_manifests
-    from strider.launch import Bounds, Observing, RunInputs, remount_words, watching, wish_of
+    from strider.launch import Bounds, Observing, RunInputs, parse_confine_mode, remount_words, watching
     from strider.launch.fitting import fitted
     from strider.launch.launchers import Places, choose
     from strider.listing.names import store_of
@@ -111,7 +111,9 @@ def prepare_as_written(
         observing=Observing.of(options.observe, options.observe_engine),
         per_rank=options.per_rank,
     )
-    bounds = Bounds(wish_of(options.confine), [path.expanduser().resolve() for path in options.within])
+    bounds = Bounds(
+        parse_confine_mode(options.confine), [path.expanduser().resolve() for path in options.within]
+    )
     engine = engines.find()
     suite = bind(with_manifests(build(document, engine.description, changes_of(options)), manifests or {}))
     suite, places = fitted(adjust(suite) if adjust else suite, options.launcher, options.places or Places())

@@ -78,7 +78,7 @@ def _prepared(directory: "RunDirectory", asked: ResumeOptions) -> "Prepared | No
         StriderError: The run is under way, cannot be resumed, or conditions differ.
     """
     from strider import engine as engines
-    from strider.launch import Bounds, Observing, RunInputs, check_target, watching, wish_of
+    from strider.launch import Bounds, Observing, RunInputs, check_target, parse_confine_mode, watching
     from strider.launch.earlier import read_earlier
     from strider.launch.fitting import require_room
     from strider.launch.launchers import Places, choose
@@ -116,7 +116,8 @@ def _prepared(directory: "RunDirectory", asked: ResumeOptions) -> "Prepared | No
         watching=watched,
         remount=options["remount"],
         bounds=Bounds(
-            wish_of(asked.confine or options["confine"]), _bounds(asked.within) or _bounds(options["within"])
+            parse_confine_mode(asked.confine or options["confine"]),
+            _bounds(asked.within) or _bounds(options["within"]),
         ),
         resumption=_resumption(directory, info, earlier, asked, checked.suite.plan.time_limit_s, differing),
     )

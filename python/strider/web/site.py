@@ -6,7 +6,7 @@ from pathlib import Path
 
 from strider.engine import Engine
 from strider.errors import StriderError
-from strider.launch.confinement import Wish
+from strider.launch.confinement import ConfineMode
 from strider.suite.places import Policy, resolve
 from strider.suite.vocabulary import Vocabulary
 from strider.text import shortened
@@ -30,10 +30,10 @@ class Site:
     engine: Engine
     store: Path
     allowed: tuple[Path, ...]
-    confine: Wish = "require"
+    confine: ConfineMode = "require"
     allowed_places: frozenset[tuple[str, str]] = frozenset()
 
-    def bounds(self, confine: Wish) -> list[str]:
+    def bounds(self, confine: ConfineMode) -> list[str]:
         """Options of `strider run` that keep a run to what this page may measure."""
         within = [word for directory in self.allowed for word in ("--within", str(directory))]
         return ["--confine", confine, *within]

@@ -171,17 +171,17 @@ TEST_F(LockTableTest, AWaitCanBeGivenUp) {
 TEST_F(LockTableTest, FindsTheLockThatExcludesAnother) {
   ask(1, shared, {{0, 10}});
   ask(2, exclusive, {{0, 20}});  // waits
-  const auto wish = [](Peer session, LockKind kind, const ByteRun& range) {
-    return LockTable::Wish{{session, 1, ""}, locked_file, kind, RangeSet(std::vector<ByteRun>{range})};
+  const auto lock = [](Peer session, LockKind kind, const ByteRun& range) {
+    return LockTable::Lock{{session, 1, ""}, locked_file, kind, RangeSet(std::vector<ByteRun>{range})};
   };
-  const auto found = table.find(wish(3, exclusive, {5, 100}));
+  const auto found = table.find(lock(3, exclusive, {5, 100}));
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->owner.session, 1U);
   EXPECT_EQ(found->kind, shared);
   EXPECT_EQ(found->range, (ByteRun{5, 5}));
-  EXPECT_FALSE(table.find(wish(3, shared, {5, 100})).has_value());
-  EXPECT_FALSE(table.find(wish(3, exclusive, {10, 100})).has_value()) << "those that wait hold nothing";
-  EXPECT_FALSE(table.find(wish(1, exclusive, {0, 10})).has_value()) << "its own";
+  EXPECT_FALSE(table.find(lock(3, shared, {5, 100})).has_value());
+  EXPECT_FALSE(table.find(lock(3, exclusive, {10, 100})).has_value()) << "those that wait hold nothing";
+  EXPECT_FALSE(table.find(lock(1, exclusive, {0, 10})).has_value()) << "its own";
 }
 
 TEST_F(LockTableTest, TheEndOfASessionEndsItsWaits) {
@@ -210,16 +210,16 @@ TEST_F(LockTableTest, IsBoundedForEachSessionAndForAll) {
 /// A table of bytes: what each owner has on each byte, and everybody in the order in which they came.
 class LockModel {
  public:
-  struct Wish {
+  struct Lock {
     std::uint64_t request;
     Peer owner;
     LockKind kind;
     std::set<std::uint64_t> bytes;
   };
   /// Requests that are granted because of it.
-  std::vector<std::uint64_t> ask(const Wish& wish) {
-    if (wish.kind == LockKind::none) take(wish);
-    else waiting_.push_back(wish);
+  std::vector<std::uint64_t> ask(const Lock& lock) {
+    if (lock.kind == LockKind::none) take(lock);
+    else waiting_.push_back(lock);
     return settle();
   }
   void expect_no_conflicts() const {
@@ -231,7 +231,7 @@ class LockModel {
     return std::ranges::any_of(held_, [&](const auto& each) { return each.second.contains(owner); });
   }
   std::vector<std::uint64_t> end(Peer owner) {
-    std::erase_if(waiting_, [owner](const Wish& each) { return each.owner == owner; });
+    std::erase_if(waiting_, [owner](const Lock& each) { return each.owner == owner; });
     for (auto& [byte, owners] : held_)
       if (owners.contains(owner) && owners[owner] == LockKind::shared) owners.erase(owner);
     std::vector<std::uint64_t> granted = settle();
@@ -242,22 +242,22 @@ class LockModel {
   }
 
  private:
-  void take(const Wish& wish) {
-    for (const std::uint64_t byte : wish.bytes) {
-      held_[byte].erase(wish.owner);
-      if (wish.kind != LockKind::none) held_[byte][wish.owner] = wish.kind;
+  void take(const Lock& lock) {
+    for (const std::uint64_t byte : lock.bytes) {
+      held_[byte].erase(lock.owner);
+      if (lock.kind != LockKind::none) held_[byte][lock.owner] = lock.kind;
     }
   }
   static bool exclude(LockKind a, LockKind b) { return a == LockKind::exclusive || b == LockKind::exclusive; }
   bool is_free(std::size_t which) const {
-    const Wish& wish = waiting_[which];
-    for (const std::uint64_t byte : wish.bytes) {
+    const Lock& lock = waiting_[which];
+    for (const std::uint64_t byte : lock.bytes) {
       if (const auto owners = held_.find(byte); owners != held_.end())
         for (const auto& [owner, kind] : owners->second)
-          if (owner != wish.owner && exclude(kind, wish.kind)) return false;
-      if (holds(wish.owner)) continue;
+          if (owner != lock.owner && exclude(kind, lock.kind)) return false;
+      if (holds(lock.owner)) continue;
       for (std::size_t i = 0; i < which; ++i)
-        if (waiting_[i].owner != wish.owner && waiting_[i].bytes.contains(byte) && exclude(waiting_[i].kind, wish.kind))
+        if (waiting_[i].owner != lock.owner && waiting_[i].bytes.contains(byte) && exclude(waiting_[i].kind, lock.kind))
           return false;
     }
     return true;
@@ -269,16 +269,16 @@ class LockModel {
         ++i;
         continue;
       }
-      const Wish wish = waiting_[i];
+      const Lock lock = waiting_[i];
       waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
-      take(wish);
-      granted.push_back(wish.request);
+      take(lock);
+      granted.push_back(lock.request);
       i = 0;
     }
     return granted;
   }
   std::map<std::uint64_t, std::map<Peer, LockKind>> held_;
-  std::vector<Wish> waiting_;
+  std::vector<Lock> waiting_;
 };
 
 TEST(LockTableModelTest, DecidesAsATableOfBytesDoes) {

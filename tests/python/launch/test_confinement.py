@@ -8,8 +8,8 @@ import pytest
 
 from strider.engine import Engine
 from strider.errors import StriderError
-from strider.launch import folder, wish_of
-from strider.launch.confinement import Needs, Wish, confinement, guard, support
+from strider.launch import folder, parse_confine_mode
+from strider.launch.confinement import ConfineMode, Needs, confinement, guard, support
 from strider.launch.launchers import Launcher
 from strider.launch.target import open_target
 
@@ -22,8 +22,8 @@ def needs(tmp_path: Path) -> Needs:
     return Needs(folder.create(tmp_path, "r1"), [])
 
 
-def reason(engine: Engine, needs: Needs, wish: Wish = "auto", launcher: Launcher = HERE) -> str:
-    with confinement(wish, engine, launcher, needs) as found:
+def reason(engine: Engine, needs: Needs, mode: ConfineMode = "auto", launcher: Launcher = HERE) -> str:
+    with confinement(mode, engine, launcher, needs) as found:
         assert (list(found.around) == (guard(engine.path) if found.reason else [])) == bool(found.reason)
         assert ("--unconfined" in found.options) == bool(found.reason)
         return found.reason
@@ -92,9 +92,9 @@ def test_a_remounted_target_is_confined_to_what_is_around_its_mount(
 
 
 def test_a_wish_is_one_of_three_words() -> None:
-    assert wish_of("require") == "require"
+    assert parse_confine_mode("require") == "require"
     with pytest.raises(StriderError, match="choose one of auto, require, off"):
-        wish_of("yes")
+        parse_confine_mode("yes")
 
 
 def test_a_target_has_to_be_within_what_is_allowed(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from rich.console import Console
 from strider.engine import Engine, Json, Mpi
 from strider.errors import ExitCode, StriderError
 from strider.launch import Bounds, Outcome, RunInputs, Watching, execute, folder
-from strider.launch.confinement import Wish
+from strider.launch.confinement import ConfineMode
 from strider.launch.display import Silent
 from strider.launch.launchers import Launcher, choose
 from strider.launch.process import EngineProcess, interruptions, start
@@ -138,7 +138,7 @@ def test_a_run_measures_everything_and_leaves_the_target_as_it_was(run: Run, tar
 @pytest.mark.parametrize("confine", ["auto", "off"])
 @pytest.mark.parametrize("moment", ["before the ranks start", "while they work"])
 def test_a_target_that_becomes_a_link_takes_nothing_elsewhere(
-    run: Run, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, confine: Wish, moment: str
+    run: Run, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, confine: ConfineMode, moment: str
 ) -> None:
     """Even to a folder of the same name; what was made is removed where it was made."""
     moved, outside = tmp_path / "moved", tmp_path / "outside"
