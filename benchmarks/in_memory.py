@@ -37,7 +37,7 @@ class Wanted(NamedTuple):
 
 
 class Work(NamedTuple):
-    """A case's pattern, and the order in which a rank visits its requests."""
+    """A case's pattern, and the order in which a rank issues its requests."""
 
     pattern: Json
     order: str = "forward"

@@ -88,7 +88,7 @@ struct CeilingReport {
 struct TreeReport {
   std::vector<std::string> present;  ///< names of things
   std::uint64_t files = 0, directories = 0, hard_links = 0, symbolic_links = 0;
-  std::uint64_t file_bytes = 0, written_bytes = 0, generation = 0, visits = 0;
+  std::uint64_t file_bytes = 0, written_bytes = 0, generation = 0, order_hash = 0;
   bool renamed_files = false, renamed_directories = false, renamed_when_linked = false;
 };
 

@@ -260,7 +260,7 @@ OrderedJson json_of(const TreeReport& tree) {
           {"file_bytes", tree.file_bytes},
           {"written_bytes", tree.written_bytes},
           {"generation", tree.generation},
-          {"visits", tree.visits},
+          {"visits", tree.order_hash},
           {"renamed_files", tree.renamed_files},
           {"renamed_directories", tree.renamed_directories},
           {"renamed_when_linked", tree.renamed_when_linked}};

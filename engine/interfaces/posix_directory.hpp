@@ -43,7 +43,7 @@ class PosixDirectory final : public Directory {
     const Descriptor directory(check(::openat(at(), path, flags), "openat", path));
     while (const auto bytes =
                check(::getdents64(directory.get(), entries_.data(), entries_.size()), "getdents64", path))
-      visit(static_cast<std::size_t>(bytes), visitor);
+      list_entries(static_cast<std::size_t>(bytes), visitor);
   }
 
   void make_node(const char* path) override { check(::mknodat(at(), path, S_IFREG | 0600, 0), "mknodat", path); }
@@ -126,7 +126,7 @@ class PosixDirectory final : public Directory {
     whole_ += path;
     return whole_.c_str();
   }
-  void visit(std::size_t bytes, EntryVisitor& visitor) const {
+  void list_entries(std::size_t bytes, EntryVisitor& visitor) const {
     for (std::size_t at = 0; at < bytes;) {
       const auto* entry = reinterpret_cast<const dirent64*>(entries_.data() + at);
       at += entry->d_reclen;

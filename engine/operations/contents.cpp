@@ -13,21 +13,21 @@ void Contents::generate(std::span<const Extent> extents, std::span<std::byte> me
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
-/// What a visit must find: of the last phase that wrote, or of an older one what read-write has left as it was.
-void Contents::expect(std::uint64_t visit) const {
+/// Expects data of the last phase that wrote, or of an older one where read-write has not written.
+void Contents::expect(std::uint64_t index) const {
   if (work_.still != nullptr) {
-    const bool old = work_.still->draw.reads(visit);
+    const bool old = work_.still->draw.reads(index);
     work_.examiner->expect_generation(old ? work_.still->generation : work_.left_generation);
-    work_.examiner->expect_pass((old ? work_.still->left : work_.left).last_at(visit));
+    work_.examiner->expect_pass((old ? work_.still->left : work_.left).last_at(index));
   } else if (work_.left.repeated()) {
-    work_.examiner->expect_pass(work_.left.last_at(visit));
+    work_.examiner->expect_pass(work_.left.last_at(index));
   }
 }
 
-void Contents::prepare(std::uint64_t visit, std::span<const Extent> extents, std::span<std::byte> memory,
+void Contents::prepare(std::uint64_t index, std::span<const Extent> extents, std::span<std::byte> memory,
                        Memory state) const {
   const std::uint64_t begin = timer_.now();
-  expect(visit);
+  expect(index);
   for (const Extent& extent : extents) {
     if (state == Memory::used) spoil(memory.subspan(extent.memory_offset, extent.length));
     work_.examiner->prepare(memory, extent);
@@ -35,10 +35,10 @@ void Contents::prepare(std::uint64_t visit, std::span<const Extent> extents, std
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
-void Contents::examine(std::uint64_t visit, std::span<const Extent> extents, std::span<std::byte> memory,
+void Contents::examine(std::uint64_t index, std::span<const Extent> extents, std::span<std::byte> memory,
                        FileData::Then then) const {
   const std::uint64_t begin = timer_.now();
-  expect(visit);
+  expect(index);
   for (const Extent& extent : extents) work_.examiner->examine(memory, extent, then);
   tally_.prepare_ticks += timer_.now() - begin;
 }

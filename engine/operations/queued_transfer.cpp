@@ -23,7 +23,7 @@ void QueuedTransfer::fetch(Slot& slot) {
   std::array<std::uint64_t, 1> number{};
   work_.order->fill(next_, number);
   slot.number = number[0];
-  slot.visit = next_;
+  slot.index = next_;
   if (contiguous_) {
     work_.pattern->fill(work_.place, number, slot.extents);
     slot.count = 1;
@@ -43,9 +43,9 @@ void QueuedTransfer::issue() {
   // What another request has written from the same memory may be what is read.
   const auto memory = work_.mixed != nullptr ? Contents::Memory::used : Contents::Memory::spoilt;
   if (direction == Direction::read && work_.examiner != nullptr)
-    contents_.prepare(slot.visit, extents, memory_of(number), memory);
+    contents_.prepare(slot.index, extents, memory_of(number), memory);
   if (direction == Direction::read && work_.values != nullptr)
-    work_.values->prepare(slot.visit, extents, memory_of(number));
+    work_.values->prepare(slot.index, extents, memory_of(number));
   slot.begin = work_.pace != nullptr && work_.pace->open() ? work_.pace->due() : timer_.now();
   if (work_.pace != nullptr) work_.pace->issue(bytes_of(extents));
   file_.submit(direction, {extents, memory_of(number).data(), slot.number}, number);
@@ -72,7 +72,7 @@ void QueuedTransfer::record(const Slot& slot, std::uint64_t end) {
   if (slot.begin < work_.ramp_ticks) return tally_.record_ramp(end, bytes);
   const std::uint64_t latency = timer_.to_ns(end - slot.begin);
   tally_.record(end, latency, bytes);
-  if (work_.mixed != nullptr) work_.mixed->record(slot.visit, latency, bytes);
+  if (work_.mixed != nullptr) work_.mixed->record(slot.index, latency, bytes);
 }
 
 /// Books the first `count` requests of those that are done.
@@ -84,10 +84,10 @@ std::uint64_t QueuedTransfer::take(std::size_t count) {
     if (slot.empty) continue;
     const auto extents = extents_of(slot);
     record(slot, end);
-    if (work_.values != nullptr && direction_of(slot.visit) == Direction::read)
-      work_.values->record(slot.visit, extents, memory_of(number));
-    if (direction_of(slot.visit) == Direction::read && work_.examiner != nullptr)
-      contents_.examine(slot.visit, extents, memory_of(number));
+    if (work_.values != nullptr && direction_of(slot.index) == Direction::read)
+      work_.values->record(slot.index, extents, memory_of(number));
+    if (direction_of(slot.index) == Direction::read && work_.examiner != nullptr)
+      contents_.examine(slot.index, extents, memory_of(number));
   }
   return end;
 }

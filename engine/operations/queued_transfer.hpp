@@ -30,13 +30,13 @@ class QueuedTransfer {
     std::vector<Extent> extents;
     std::size_t count = 0;
     std::uint64_t number = 0;
-    std::uint64_t visit = 0;
+    std::uint64_t index = 0;
     std::uint64_t begin = 0;  ///< in timer ticks
     bool empty = false;       ///< only joins a collective, without data
   };
 
-  Direction direction_of(std::uint64_t visit) const {
-    const bool reading = work_.mixed != nullptr ? work_.mixed->draw.reads(visit) : !writes(work_.operation);
+  Direction direction_of(std::uint64_t index) const {
+    const bool reading = work_.mixed != nullptr ? work_.mixed->draw.reads(index) : !writes(work_.operation);
     return reading ? Direction::read : Direction::write;
   }
   void fetch(Slot& slot);

@@ -40,7 +40,7 @@ inline void Transfer::record(std::uint64_t end, std::uint64_t ticks, const Item&
   const std::uint64_t latency = timer_.to_ns(due_ == 0 ? ticks : end - due_), bytes = bytes_of(item.extents);
   tally_.record(end, latency, bytes);
   if (work_.mixed != nullptr) [[unlikely]]
-    work_.mixed->record(item.visit, latency, bytes);
+    work_.mixed->record(item.index, latency, bytes);
 }
 
 inline std::uint64_t Transfer::write_one(const Item& item) {
@@ -56,24 +56,24 @@ inline std::uint64_t Transfer::write_one(const Item& item) {
 inline std::uint64_t Transfer::read_one(const Item& item) {
   // What another request has written from the same memory may be what is read.
   const auto memory = work_.mixed != nullptr ? Contents::Memory::used : Contents::Memory::spoilt;
-  if (work_.examiner != nullptr) contents_.prepare(item.visit, item.extents, work_.memory, memory);
-  if (work_.values != nullptr) work_.values->prepare(item.visit, item.extents, work_.memory);
+  if (work_.examiner != nullptr) contents_.prepare(item.index, item.extents, work_.memory, memory);
+  if (work_.values != nullptr) work_.values->prepare(item.index, item.extents, work_.memory);
   const std::uint64_t begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t end = timer_.now();
   record(end, end - begin, item);
-  if (work_.values != nullptr) work_.values->record(item.visit, item.extents, work_.memory);
-  if (work_.examiner != nullptr) contents_.examine(item.visit, item.extents, work_.memory);
+  if (work_.values != nullptr) work_.values->record(item.index, item.extents, work_.memory);
+  if (work_.examiner != nullptr) contents_.examine(item.index, item.extents, work_.memory);
   return end;
 }
 
 /// Read, change, write back: the latency is that of the read plus that of the write.
 std::uint64_t Transfer::change_one(const Item& item) {
-  if (work_.examiner != nullptr) contents_.prepare(item.visit, item.extents, work_.memory, Contents::Memory::used);
+  if (work_.examiner != nullptr) contents_.prepare(item.index, item.extents, work_.memory, Contents::Memory::used);
   const std::uint64_t read_begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t read_ticks = timer_.now() - read_begin;
-  if (work_.examiner != nullptr) contents_.examine(item.visit, item.extents, work_.memory, FileData::Then::keep);
+  if (work_.examiner != nullptr) contents_.examine(item.index, item.extents, work_.memory, FileData::Then::keep);
   if (work_.written != nullptr) contents_.generate(item.extents, work_.memory);
   else if (!item.extents.empty()) work_.memory[item.extents.front().memory_offset] ^= std::byte{0xff};
   const std::uint64_t begin = timer_.now();
@@ -86,7 +86,7 @@ std::uint64_t Transfer::change_one(const Item& item) {
 
 std::uint64_t Transfer::one(const Item& item) {
   const std::uint64_t end = work_.operation == Operation::read_modify_write ? change_one(item)
-                            : work_.mixed != nullptr  ? (is_read(item.visit) ? read_one(item) : write_one(item))
+                            : work_.mixed != nullptr  ? (is_read(item.index) ? read_one(item) : write_one(item))
                             : writes(work_.operation) ? write_one(item)
                                                       : read_one(item);
   if (work_.think_ns > 0) contents_.think();

@@ -35,8 +35,8 @@ struct Mixed {
   Draw draw;
   MixTally reads{Operation::read}, writes{Operation::write};
 
-  void record(std::uint64_t visit, std::uint64_t latency, std::uint64_t moved_bytes) {
-    MixTally& tally = draw.reads(visit) ? reads : writes;
+  void record(std::uint64_t index, std::uint64_t latency, std::uint64_t moved_bytes) {
+    MixTally& tally = draw.reads(index) ? reads : writes;
     ++tally.requests;
     tally.bytes += moved_bytes;
     tally.latency_ns.record(latency);
@@ -50,7 +50,7 @@ struct Still {
   Passes left;  ///< by the phase that wrote it
 };
 
-/// What a rank does in a phase: its share of the pattern, visited in order, through an open file.
+/// What a rank does in a phase: its share of the pattern, in order, through an open file.
 struct Work {
   Operation operation = Operation::write;
   const Pattern* pattern = nullptr;
@@ -61,7 +61,7 @@ struct Work {
   const FileData* written = nullptr;  ///< generate this data for each write; null: write what is in memory
   Examiner* examiner = nullptr;       ///< check each read, into spoilt memory; null: do not look at what was read
   ValueRecorder* values = nullptr;    ///< records values of each request that reads; null: none
-  Passes left;                        ///< by the phase that wrote what is read, in the same order of visits
+  Passes left;                        ///< by the phase that wrote what is read, in the same order
   std::uint64_t left_generation = 0;  ///< of that phase
   const Still* still = nullptr;       ///< what it has not written, if it was read-write; null: it wrote all
   Mixed* mixed = nullptr;             ///< of read-write
@@ -111,15 +111,15 @@ class Contents {
   void generate(std::span<const Extent> extents, std::span<std::byte> memory) const;
   /// Makes what is in memory wrong, so that a read that transfers no data cannot pass for one that did.
   enum class Memory : std::uint8_t { spoilt, used };
-  void prepare(std::uint64_t visit, std::span<const Extent> extents, std::span<std::byte> memory,
+  void prepare(std::uint64_t index, std::span<const Extent> extents, std::span<std::byte> memory,
                Memory state = Memory::spoilt) const;
-  void examine(std::uint64_t visit, std::span<const Extent> extents, std::span<std::byte> memory,
+  void examine(std::uint64_t index, std::span<const Extent> extents, std::span<std::byte> memory,
                FileData::Then then = FileData::Then::spoil) const;
   /// Computes for `work.think_ns`.
   void think() const;
 
  private:
-  void expect(std::uint64_t visit) const;
+  void expect(std::uint64_t index) const;
   const Work& work_;
   const Timer& timer_;
   Tally& tally_;
@@ -176,7 +176,7 @@ class Transfer {
   /// A request to be executed.
   struct Item {
     std::uint64_t number;
-    std::uint64_t visit;
+    std::uint64_t index;
     std::span<const Extent> extents;
   };
 
@@ -195,7 +195,7 @@ class Transfer {
   std::uint64_t read_one(const Item& item);
   std::uint64_t change_one(const Item& item);
   std::uint64_t one(const Item& item);
-  bool is_read(std::uint64_t visit) const { return work_.mixed->draw.reads(visit); }
+  bool is_read(std::uint64_t index) const { return work_.mixed->draw.reads(index); }
   /// Calls to the file, counted: a collective round that an error cuts short has to be completed.
   void call_read(const Request& request) { ++calls_, file_.read(request); }
   void call_write(const Request& request) { ++calls_, file_.write(request); }

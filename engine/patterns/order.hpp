@@ -11,15 +11,14 @@ namespace strider {
 
 enum class OrderKind { forward, backward, random };
 
-/// The sequence in which a rank visits its requests: visit v is request `at(v)`. Every request exactly once, O(1)
-/// memory.
+/// The sequence in which a rank issues its requests: each one exactly once, in O(1) memory.
 class Order {
  public:
   Order(OrderKind kind, std::uint64_t requests, std::uint64_t seed) : kind_(kind), requests_(requests) {
     if (kind == OrderKind::random) shuffled_.emplace(requests, seed);
   }
 
-  /// The requests of visits first, first + 1, …
+  /// The requests at indexes first, first + 1, …
   void fill(std::uint64_t first, std::span<std::uint64_t> out) const {
     switch (kind_) {
       case OrderKind::forward: std::iota(out.begin(), out.end(), first); break;

@@ -39,23 +39,23 @@ class ExpectedFile {
         const WriteRecord::Layer& layer = record_.layers()[i];
         std::optional<Draw> draw;
         if (layer.drawn) draw = draw_of(test_);
-        const Visited visited{order, layer.visits[rank], draw ? &*draw : nullptr};
-        if (!add_written(pattern_, place, visited, go_on, sets_[i])) return false;
+        const IssuedRequests issued{order, layer.requests[rank], draw ? &*draw : nullptr};
+        if (!add_written(pattern_, place, issued, go_on, sets_[i])) return false;
       }
     }
     return true;
   }
 
   static constexpr std::size_t untouched = ~std::size_t{0};
-  /// Calls `visit(layer, begin, end)` for each run of bytes that has the same layer on top, or is untouched.
-  template <typename Visit>
-  void for_each_run(std::uint64_t begin, std::uint64_t end, const Visit& visit, std::size_t layer = 0) const {
-    if (layer == record_.layers().size()) return visit(untouched, begin, end);
-    if (record_.layers()[layer].whole) return visit(layer, begin, end);
+  /// Calls `action(layer, begin, end)` for each run of bytes that has the same layer on top, or is untouched.
+  template <typename Action>
+  void for_each_run(std::uint64_t begin, std::uint64_t end, const Action& action, std::size_t layer = 0) const {
+    if (layer == record_.layers().size()) return action(untouched, begin, end);
+    if (record_.layers()[layer].whole) return action(layer, begin, end);
     for (std::uint64_t run_end = 0; begin < end; begin = run_end) {
       run_end = sets_[layer].run_end(begin, end);
-      if (sets_[layer].has(begin)) visit(layer, begin, run_end);
-      else for_each_run(begin, run_end, visit, layer + 1);
+      if (sets_[layer].has(begin)) action(layer, begin, run_end);
+      else for_each_run(begin, run_end, action, layer + 1);
     }
   }
 

@@ -18,12 +18,12 @@ bool tiles(const Case& test) {
 /// Of the data of two passes a rank's requests hold at most: those of the pass that was interrupted, and of the one
 /// before it.
 std::uint64_t newest(const Passes& passes) { return passes.last_at(0); }
-std::uint64_t oldest(const Passes& passes) { return passes.visits > 0 ? passes.last_at(passes.visits - 1) : 0; }
+std::uint64_t oldest(const Passes& passes) { return passes.per_pass > 0 ? passes.last_at(passes.per_pass - 1) : 0; }
 
-/// How many of a rank's visits, from the first on, hold data of a pass or of the one after it.
-std::uint64_t visits_of(const Passes& passes, std::uint64_t pass) {
-  if (pass != newest(passes)) return pass == oldest(passes) ? passes.visits : 0;
-  return std::min(passes.visits, passes.requests - pass * passes.visits);
+/// Number of a rank's requests, from the first of its order on, that hold data of a pass or of the next one.
+std::uint64_t first_requests(const Passes& passes, std::uint64_t pass) {
+  if (pass != newest(passes)) return pass == oldest(passes) ? passes.per_pass : 0;
+  return std::min(passes.per_pass, passes.requests - pass * passes.per_pass);
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ void WriteRecord::found(std::uint64_t generation, const std::vector<std::uint64_
 }
 
 void WriteRecord::written(Operation operation, std::uint64_t generation, const std::vector<Part>& parts,
-                          std::uint64_t visit_limit) {
+                          std::uint64_t pass_limit) {
   const bool drawn = operation == Operation::read_write;
   if (!drawn) still_.reset();
   else if (!still_) still_ = last_;
@@ -61,9 +61,9 @@ void WriteRecord::written(Operation operation, std::uint64_t generation, const s
   for (std::uint32_t rank = 0; rank < parts.size(); ++rank) {
     const FileAssignment assignment = assignments_.assignment(rank);
     const std::uint64_t all = pattern_.requests(assignment.place, Direction::write);
-    const Passes passes{std::min(all, visit_limit), parts[rank].requests};
+    const Passes passes{std::min(all, pass_limit), parts[rank].requests};
     ends_[assignment.file] = std::max(ends_[assignment.file], parts[rank].end);
-    complete = complete && std::min(passes.visits, passes.requests) >= all;
+    complete = complete && std::min(passes.per_pass, passes.requests) >= all;
     newest_first.insert({newest(passes), oldest(passes)});
     last_.passes.push_back(passes);
   }
@@ -72,8 +72,8 @@ void WriteRecord::written(Operation operation, std::uint64_t generation, const s
   for (const std::uint64_t pass : newest_first) {
     Layer layer{generation, pass, {}, complete && tiles(test_), drawn};
     for (const Passes& passes : last_.passes) {
-      layer.visits.push_back(visits_of(passes, pass));
-      layer.whole = layer.whole && layer.visits.back() == passes.visits;
+      layer.requests.push_back(first_requests(passes, pass));
+      layer.whole = layer.whole && layer.requests.back() == passes.per_pass;
     }
     position = layers_.insert(position, std::move(layer)) + 1;
   }

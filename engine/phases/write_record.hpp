@@ -19,9 +19,9 @@ class WriteRecord {
 
   static constexpr std::uint64_t no_limit = ~std::uint64_t{0};
   using Part = WrittenPart;
-  /// A phase with the case's pattern, by rank. `visit_limit`: visits of a pass at most.
+  /// A phase with the case's pattern, by rank. `pass_limit`: most requests of a pass.
   void written(Operation operation, std::uint64_t generation, const std::vector<Part>& parts,
-               std::uint64_t visit_limit = no_limit);
+               std::uint64_t pass_limit = no_limit);
   /// All bytes of all files.
   void prefilled(std::uint64_t generation);
   /// Files that another case has written before: all bytes, and more of them than the case may access.
@@ -33,17 +33,17 @@ class WriteRecord {
   };
   Size size_of(std::uint64_t file) const;
 
-  /// Data of a generation and pass, by rank of the case: in its first visits.
+  /// Data of a generation and pass.
   struct Layer {
     std::uint64_t generation = 0;
     std::uint64_t pass = 0;
-    std::vector<std::uint64_t> visits;
-    bool whole = false;  ///< it is every byte of every file
-    bool drawn = false;  ///< by read-write: in those of these visits that write
+    std::vector<std::uint64_t> requests;  ///< by rank of the case: the first ones of its order have the data
+    bool whole = false;                   ///< it is every byte of every file
+    bool drawn = false;                   ///< by read-write: only the requests that write have it
   };
   /// The newest first: a byte holds what the first one has that touches it.
   const std::vector<Layer>& layers() const { return layers_; }
-  /// How often the phase that wrote last has visited the requests of a rank.
+  /// The passes of a rank in the phase that wrote last.
   Passes passes_of(std::uint32_t rank) const;
   /// What read-write, if it wrote last, has left of a rank's requests as it was.
   std::optional<Still> still_of(std::uint32_t rank) const;
@@ -57,7 +57,7 @@ class WriteRecord {
   bool sizes_new_files_;
   std::optional<std::uint64_t> prefill_;
   std::vector<Layer> layers_;
-  /// A phase that wrote, and how often it visited the requests of each rank.
+  /// A phase that wrote, and the passes of each rank.
   struct Phase {
     std::uint64_t generation = 0;
     std::vector<Passes> passes;

@@ -113,8 +113,8 @@ struct Case {
   std::uint64_t workload = 0;
   /// Hash of what fixes the bytes that each rank writes, and their order.
   std::uint64_t geometry = 0;
-  /// Of metadata: hash of what fixes the order in which a rank visits its items.
-  std::uint64_t visits = 0;
+  /// Of metadata: hash of what fixes the order of the items of a rank.
+  std::uint64_t order_hash = 0;
 };
 
 /// The parameters that every case of data has, and every case of metadata.

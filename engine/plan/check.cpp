@@ -257,9 +257,9 @@ void check_read_share(const Case& test, const Pattern& pattern, std::uint32_t ra
                     "read_share = 70, in percent");
   const std::uint64_t requests = pattern.requests({0, ranks}, Direction::write);
   const Draw draw = draw_of(test);
-  std::uint64_t visit = 1;
-  while (visit < requests && draw.reads(visit) == draw.reads(0)) ++visit;
-  if (visit < requests) return;
+  std::uint64_t index = 1;
+  while (index < requests && draw.reads(index) == draw.reads(0)) ++index;
+  if (index < requests) return;
   complain("operations",
            "all " + std::to_string(requests) + " requests of a rank would " + (draw.reads(0) ? "read" : "write") +
                ", so read-write mixes nothing",

@@ -23,17 +23,17 @@ Range touching(std::span<const Extent> request_0, std::uint64_t shift, std::uint
   return {std::min(first, requests), std::min(last, requests)};
 }
 
-/// Adds requests by their numbers: `numbers(first, out)` puts those of visits `first` and on into `out`, and returns
-/// how many of them count.
+/// Adds requests by their numbers: `numbers(first, out)` puts those from index `first` of the order on into `out`, and
+/// returns how many of them count.
 template <typename Numbers>
-bool add_visits(const Pattern& pattern, Place place, Range visits, const Numbers& numbers,
-                const std::function<bool()>& go_on, ByteSet& set) {
+bool add_range(const Pattern& pattern, Place place, Range range, const Numbers& numbers,
+               const std::function<bool()>& go_on, ByteSet& set) {
   constexpr std::size_t batch = 64;
   std::array<std::uint64_t, batch> some{};
   std::vector<Extent> list(std::max<std::uint64_t>(batch, pattern.most_extents(place)));
-  for (std::uint64_t next = visits.first; next < visits.last;) {
-    if ((next - visits.first) % requests_between_questions == 0 && !go_on()) return false;
-    const std::size_t count = std::min<std::uint64_t>(batch, visits.last - next);
+  for (std::uint64_t next = range.first; next < range.last;) {
+    if ((next - range.first) % requests_between_questions == 0 && !go_on()) return false;
+    const std::size_t count = std::min<std::uint64_t>(batch, range.last - next);
     const auto part = std::span(some).first(numbers(next, std::span(some).first(count)));
     if (pattern.contiguous()) {
       pattern.fill(place, part, std::span(list).first(part.size()));
@@ -101,19 +101,19 @@ std::uint64_t unit_of(const Pattern& pattern, std::uint32_t ranks) {
   return alignment == 0 ? 1 : std::clamp<std::uint64_t>(std::bit_floor(alignment), 1, largest_unit);
 }
 
-bool add_written(const Pattern& pattern, Place place, const Visited& visited, const std::function<bool()>& go_on,
+bool add_written(const Pattern& pattern, Place place, const IssuedRequests& issued, const std::function<bool()>& go_on,
                  ByteSet& set) {
   const std::uint64_t requests = pattern.requests(place, Direction::write);
-  if (visited.visits < requests || visited.draw != nullptr) {
-    const auto in_order = [&visited](std::uint64_t first, std::span<std::uint64_t> out) {
-      visited.order.fill(first, out);
-      if (visited.draw == nullptr) return out.size();
+  if (issued.count < requests || issued.draw != nullptr) {
+    const auto in_order = [&issued](std::uint64_t first, std::span<std::uint64_t> out) {
+      issued.order.fill(first, out);
+      if (issued.draw == nullptr) return out.size();
       std::size_t written = 0;
       for (std::size_t i = 0; i < out.size(); ++i)
-        if (!visited.draw->reads(first + i)) out[written++] = out[i];
+        if (!issued.draw->reads(first + i)) out[written++] = out[i];
       return written;
     };
-    return add_visits(pattern, place, {0, std::min(visited.visits, requests)}, in_order, go_on, set);
+    return add_range(pattern, place, {0, std::min(issued.count, requests)}, in_order, go_on, set);
   }
   Range all{0, requests};
   if (const std::uint64_t shift = pattern.file_shift(place); shift > 0 && requests > 0) {
@@ -125,7 +125,7 @@ bool add_written(const Pattern& pattern, Place place, const Visited& visited, co
     std::iota(out.begin(), out.end(), first);
     return out.size();
   };
-  return add_visits(pattern, place, all, by_number, go_on, set);
+  return add_range(pattern, place, all, by_number, go_on, set);
 }
 
 }  // namespace strider

@@ -39,17 +39,17 @@ class ByteSet {
 /// The largest unit for a ByteSet of what the pattern's requests touch.
 std::uint64_t unit_of(const Pattern& pattern, std::uint32_t ranks);
 
-/// The writing requests that a rank has visited: the first `visits` in an order, or those of them that write.
-struct Visited {
+/// The writing requests that a rank has issued: the first `count` in an order, or those of them that write.
+struct IssuedRequests {
   const Order& order;
-  std::uint64_t visits = 0;
+  std::uint64_t count = 0;
   const Draw* draw = nullptr;  ///< of read-write; null: all of them write
 };
 
 /// Adds what these requests touch. `go_on` is asked now and then; false where it said no. Takes time in proportion to
-/// the requests: all of the rank's, or where they are regular (Pattern::file_shift) and all visited and written, those
+/// the requests: all of the rank's, or where they are regular (Pattern::file_shift) and all issued and written, those
 /// that touch the part.
-bool add_written(const Pattern& pattern, Place place, const Visited& visited, const std::function<bool()>& go_on,
+bool add_written(const Pattern& pattern, Place place, const IssuedRequests& issued, const std::function<bool()>& go_on,
                  ByteSet& set);
 
 }  // namespace strider

@@ -23,18 +23,19 @@ struct EqualFiles {
 
 /// What one rank has written in a phase.
 struct WrittenPart {
-  std::uint64_t requests = 0;  ///< completed, in the order of its visits, in all passes
+  std::uint64_t requests = 0;  ///< completed, in its order, in all passes
   std::uint64_t end = 0;       ///< behind the last byte that it wrote to its file
 };
 
-/// What each rank has in the trees of a data set. Files are those of visits 0 … files - 1, and so are directories.
+/// What each rank has in the trees of a data set. Files are the first ones in the order of the rank, and so are
+/// directories.
 struct TreeState {
   Things present;
   std::uint64_t files = 0, directories = 0, hard_links = 0, symbolic_links = 0;
   std::uint64_t file_bytes = 0;     ///< size of each file
   std::uint64_t written_bytes = 0;  ///< as much of each holds what was written last
   std::uint64_t generation = 0;     ///< of what was written last
-  std::uint64_t visits = 0;         ///< Case::visits of the case that made the items
+  std::uint64_t order_hash = 0;     ///< Case::order_hash of the case that made the items
   bool renamed_files = false, renamed_directories = false, renamed_when_linked = false;
 };
 
@@ -82,7 +83,7 @@ struct DataSet {
   bool whole = false;            ///< its files are read from end to end, whatever the pattern, which gives their size
   bool made_before = false;      ///< by an earlier case of the plan
   bool loose = false;            ///< phases may write any part of its files: what they hold then is not for the engine
-  std::uint64_t requests = 0;    ///< that each rank reads at most, in the order of its visits; 0: all
+  std::uint64_t requests = 0;    ///< that each rank reads at most, in its order; 0: all
   DataSetState state;            ///< before the run
   std::optional<PacketForm> packet;  ///< the data of its files; otherwise Strider's own
 

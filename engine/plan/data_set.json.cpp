@@ -124,7 +124,7 @@ TreeState tree_of(const Json& json) {
   tree.file_bytes = number_of(json, "file_bytes");
   tree.written_bytes = number_of(json, "written_bytes");
   tree.generation = number_of(json, "generation");
-  tree.visits = number_of(json, "visits");
+  tree.order_hash = number_of(json, "visits");
   tree.renamed_files = flag_of(json, "renamed_files");
   tree.renamed_directories = flag_of(json, "renamed_directories");
   tree.renamed_when_linked = flag_of(json, "renamed_when_linked");
@@ -187,7 +187,7 @@ std::uint64_t geometry_of(const Json& json) {
   return hash_of(identity);
 }
 
-std::uint64_t visits_of(const Json& json) {
+std::uint64_t order_hash_of(const Json& json) {
   const Json identity = part_of(json, {"order", "seed"});
   // In these orders a seed changes nothing.
   return identity.value("order", "forward") == "random" ? hash_of(identity) : hash_of(part_of(json, {"order"}));

@@ -13,7 +13,7 @@ std::uint64_t hash_of(const nlohmann::json& json);
 
 /// What fixes which bytes of its files a case writes, and in which order; of metadata, which items its ranks have.
 std::uint64_t geometry_of(const nlohmann::json& json);
-/// Of metadata: what fixes in which order a rank visits its items.
-std::uint64_t visits_of(const nlohmann::json& json);
+/// Case::order_hash of a case of metadata.
+std::uint64_t order_hash_of(const nlohmann::json& json);
 
 }  // namespace strider

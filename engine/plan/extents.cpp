@@ -65,9 +65,9 @@ void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out)
   Paths paths(*tree, file_name(test, assignment.file));
   out << "request,path\n";
   const std::uint64_t all = operations_of(test, *tree, operation, assignment.place), last = std::min(all, query.limit);
-  for (std::uint64_t visit = 0; visit < last; ++visit) {
-    std::array<std::uint64_t, 1> number{operation == Operation::remove_tree ? all - 1 - visit : visit};
-    if (metadata.operates_on != OperatesOn::tree) order.fill(visit, number);
+  for (std::uint64_t index = 0; index < last; ++index) {
+    std::array<std::uint64_t, 1> number{operation == Operation::remove_tree ? all - 1 - index : index};
+    if (metadata.operates_on != OperatesOn::tree) order.fill(index, number);
     const char* path = metadata.operates_on == OperatesOn::tree
                            ? paths.directory(dealt_directory(assignment.place, number[0]))
                            : paths.item(name_for(operation), {assignment.place.rank, number[0]});
@@ -95,9 +95,9 @@ void print_extents(const Plan& plan, const ExtentsQuery& query, std::ostream& ou
       << "request,extent,file_offset,memory_offset,length\n";
   const std::uint64_t last = std::min(requests, query.limit);
   std::vector<Extent> extents(pattern->most_extents(assignment.place));
-  for (std::uint64_t visit = 0; visit < last; ++visit) {
+  for (std::uint64_t index = 0; index < last; ++index) {
     std::array<std::uint64_t, 1> request{};
-    order.fill(visit, request);
+    order.fill(index, request);
     const std::size_t count = pattern->fill_request(assignment.place, request[0], extents);
     for (std::size_t i = 0; i < count; ++i)
       out << request[0] << ',' << i << ',' << extents[i].file_offset << ',' << extents[i].memory_offset << ','

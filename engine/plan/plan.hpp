@@ -66,7 +66,7 @@ class PlanReader {
 std::unique_ptr<Pattern> make_pattern_of(const Case& test);
 /// Makes the tree of a case of metadata. Throws InputError.
 std::unique_ptr<Tree> make_tree_of(const Case& test);
-/// The order in which `rank`'s share of `requests` requests is visited.
+/// The order in which `rank` issues its `requests` requests.
 Order order_of(const Case& test, std::uint32_t rank, std::uint64_t requests);
 
 /// Adds to `errors` what does not fit together in a case of a plan: pattern, interface, sharing, ranks and nodes.

@@ -409,7 +409,7 @@ Case case_of(const Json& json, Interfaces& interfaces) {
   else read_data_settings(settings, test);
   test.workload = workload_of(json);
   test.geometry = geometry_of(json);
-  test.visits = visits_of(json);
+  test.order_hash = order_hash_of(json);
   if (json.contains("manifest")) read_manifest(json["manifest"], test.data_set);
   return test;
 }

@@ -58,12 +58,12 @@ void check_steps(const Case& test, Things present, const std::string& when) {
   }
 }
 
-/// What was made in one order and not completed has items that another order does not visit first.
-void check_visits(const Case& test, const Tree& tree) {
+/// An incomplete tree has other items than the first ones of another order.
+void check_order(const Case& test, const Tree& tree) {
   const TreeState& state = test.data_set.state.tree;
   const bool cut = (state.present.has(Thing::files) && state.files < tree.items()) ||
                    (state.present.has(Thing::directories) && state.directories < tree.items());
-  if (cut && state.visits != test.visits)
+  if (cut && state.order_hash != test.order_hash)
     refuse(test, "a deadline ended the creation of its items, so only the order and seed of that case visit them",
            "order and seed as there");
 }
@@ -81,7 +81,7 @@ void check_tree_set(const Case& test, const Tree& tree, const Interface& interfa
            "strider data remove " + set.name + ", and make it again");
   if (set.state.exists() && set.state.geometry != test.geometry)
     refuse(test, "the case has another tree, other clients or another sharing", "those of its maker");
-  check_visits(test, tree);
+  check_order(test, tree);
   DataSetState after = set.state;
   check_steps(test, after.tree.present, "");
   follow(test, tree, after);
@@ -102,11 +102,11 @@ void follow(const Case& test, const Tree& tree, DataSetState& state) {
     }
     left.present.remove(metadata.removes);
     left.present.add(metadata.makes);
-    // How many a deadline leaves is not known before; then only the same order visits them.
+    // The number that a deadline leaves is not known yet; then only the same order finds them.
     const std::uint64_t made = test.deadline_s > 0 ? 0 : tree.items();
     if (metadata.makes.has(Thing::files)) left.files = made;
     if (metadata.makes.has(Thing::directories)) left.directories = made;
-    if (creates(metadata)) left.visits = test.visits;
+    if (creates(metadata)) left.order_hash = test.order_hash;
     left.file_bytes = size_after(step.operation, left.file_bytes, tree.file_bytes());
   }
   left.present.remove({Thing::open_files});

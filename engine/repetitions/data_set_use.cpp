@@ -23,7 +23,7 @@ TreeReport report_of(const TreeState& tree) {
                     .file_bytes = tree.file_bytes,
                     .written_bytes = tree.written_bytes,
                     .generation = tree.generation,
-                    .visits = tree.visits,
+                    .order_hash = tree.order_hash,
                     .renamed_files = tree.renamed_files,
                     .renamed_directories = tree.renamed_directories,
                     .renamed_when_linked = tree.renamed_when_linked};

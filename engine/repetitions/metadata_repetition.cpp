@@ -96,7 +96,7 @@ class MetadataRepetition : private CaseRepetition {
   void report_population(const MetadataTask& task) {
     kept_ = state_of(population_, kept_, task.operation);
     const Things made = entry_of(task.operation).metadata.makes;
-    if (made.has(Thing::files) || made.has(Thing::directories)) kept_.visits = test_.visits;
+    if (made.has(Thing::files) || made.has(Thing::directories)) kept_.order_hash = test_.order_hash;
     set_->populated(task.name, kept_);
   }
 

@@ -66,7 +66,7 @@ class Schedule {
   double time_limit_s_;
   std::mt19937_64 random_;
   std::vector<State> states_;
-  std::vector<std::size_t> round_;  ///< cases of this round still to visit, last first
+  std::vector<std::size_t> round_;  ///< cases left in this round, last first
   std::uint64_t done_phases_ = 0;
   struct Turn {
     std::size_t case_index = 0;

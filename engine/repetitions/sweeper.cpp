@@ -51,9 +51,9 @@ void Sweeper::note(Operation operation, const PhaseOutcome& result) {
 
 template <typename Action>
 void Sweeper::each(ItemName name, const Range& range, const Action& action) {
-  for (std::uint64_t visit = range.first; visit < range.end; ++visit) {
-    std::array<std::uint64_t, 1> number{visit};
-    if (!range.numbers) order_.fill(visit, number);
+  for (std::uint64_t index = range.first; index < range.end; ++index) {
+    std::array<std::uint64_t, 1> number{index};
+    if (!range.numbers) order_.fill(index, number);
     const char* path = paths_.item(name, {assignment_.place.rank, number[0]});
     unless_gone([&] { action(path); });
   }

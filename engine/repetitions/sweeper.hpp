@@ -19,13 +19,13 @@ class Sweeper {
   void note(Operation operation, const PhaseOutcome& result);
   /// Removes items of these things that are this rank's own.
   void remove_items(Things things);
-  /// Removes this rank's own files from a number on; only where items are visited forward.
+  /// Removes this rank's own files from a number on; only in forward order.
   void remove_files_from(std::uint64_t first);
   /// Removes this rank's share of the directories of a level, which must be empty.
   void remove_level(unsigned level);
 
  private:
-  /// Items by visits, or after a mix by numbers.
+  /// Items by index in the order, or after a mix by number.
   struct Range {
     std::uint64_t first = 0, end = 0;
     bool numbers = false;

@@ -3,17 +3,17 @@
 
 namespace strider {
 
-/// Requests of a rank that repeats its list until the time of a phase is over: request n belongs to visit n mod
-/// `visits` of pass n div `visits`.
+/// Requests of a rank that repeats its order until the time of a phase is over: request n has index n mod `per_pass` in
+/// pass n div `per_pass`.
 struct Passes {
-  std::uint64_t visits = 0;    ///< of one pass
+  std::uint64_t per_pass = 0;
   std::uint64_t requests = 0;  ///< completed in all passes
 
-  /// The last pass that completed a visit; 0 also where none did.
-  std::uint64_t last_at(std::uint64_t visit) const {
-    return requests > visit + visits ? (requests - 1 - visit) / visits : 0;
+  /// The last pass that completed the request at an index; 0 also if none did.
+  std::uint64_t last_at(std::uint64_t index) const {
+    return requests > index + per_pass ? (requests - 1 - index) / per_pass : 0;
   }
-  bool repeated() const { return requests > visits; }
+  bool repeated() const { return requests > per_pass; }
 };
 
 }  // namespace strider

@@ -37,17 +37,17 @@ std::array<std::uint64_t, 3> positions_of_values(std::uint64_t request_bytes) {
   return {0, values / 2 * size, (values - 1) * size};
 }
 
-void ValueRecorder::prepare(std::uint64_t visit, std::span<const Extent> extents, std::span<std::byte> memory) const {
-  if (visit >= requests_.size()) return;
+void ValueRecorder::prepare(std::uint64_t index, std::span<const Extent> extents, std::span<std::byte> memory) const {
+  if (index >= requests_.size()) return;
   for (const std::uint64_t position : positions_of_values(bytes_of(extents)))
     for_each_byte(extents, position, [&](std::uint64_t place, std::uint64_t) { memory[place] = spoilt_byte; });
 }
 
-void ValueRecorder::record(std::uint64_t visit, std::span<const Extent> extents, std::span<const std::byte> memory) {
-  if (visit >= requests_.size() || extents.empty()) return;
+void ValueRecorder::record(std::uint64_t index, std::span<const Extent> extents, std::span<const std::byte> memory) {
+  if (index >= requests_.size() || extents.empty()) return;
   const std::uint64_t bytes = bytes_of(extents);
   const auto [first, middle, last] = positions_of_values(bytes);
-  requests_[visit] = {extents.front().file_offset, bytes, value_at(extents, memory, first),
+  requests_[index] = {extents.front().file_offset, bytes, value_at(extents, memory, first),
                       value_at(extents, memory, middle), value_at(extents, memory, last)};
 }
 

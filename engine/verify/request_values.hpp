@@ -30,10 +30,10 @@ class ValueRecorder {
 
   /// Before a request: makes its values wrong, so that a read that transfers nothing cannot pass for one that
   /// did.
-  void prepare(std::uint64_t visit, std::span<const Extent> extents, std::span<std::byte> memory) const;
-  /// After it. The values of a visit replace earlier ones.
-  void record(std::uint64_t visit, std::span<const Extent> extents, std::span<const std::byte> memory);
-  /// By visit, without requests that were not issued.
+  void prepare(std::uint64_t index, std::span<const Extent> extents, std::span<std::byte> memory) const;
+  /// After it. The values of a later pass replace earlier ones.
+  void record(std::uint64_t index, std::span<const Extent> extents, std::span<const std::byte> memory);
+  /// In issue order, without requests that were not issued.
   std::vector<RequestValues> read() const;
 
  private:

@@ -35,13 +35,13 @@ class RunUnion {
 
   const std::vector<ByteRun>& runs() const { return runs_; }
   std::uint64_t bytes() const { return bytes_; }
-  /// Calls `visit(place, length)` for each of `runs`, which are in increasing order and part of the union.
-  template <typename Visit>
-  void for_each_place(std::span<const ByteRun> runs, const Visit& visit) const {
+  /// Calls `action(place, length)` for each of `runs`, which are in increasing order and part of the union.
+  template <typename Action>
+  void for_each_place(std::span<const ByteRun> runs, const Action& action) const {
     std::size_t at = 0;
     for (const ByteRun& run : runs) {
       while (runs_[at].end() <= run.offset) ++at;
-      visit(before_[at] + run.offset - runs_[at].offset, run.length);
+      action(before_[at] + run.offset - runs_[at].offset, run.length);
     }
   }
 

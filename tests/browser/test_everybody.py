@@ -31,7 +31,7 @@ def addresses(run: str) -> dict[str, str]:
 PAGES = ("measure", "configure", "runs", "run", "data", "report", "problem")
 
 
-def visit(page: Page, server: Server, run: str, name: str) -> None:
+def open_page(page: Page, server: Server, run: str, name: str) -> None:
     if name == "report":
         # In the page's sandbox no script runs, not even the one that judges it.
         server.ask("GET", f"/runs/{run}/report")
@@ -58,7 +58,7 @@ def test_axe_finds_no_serious_violation(
     tolerant: Callable[[], Page], server: Server, run: str, name: str
 ) -> None:
     page = tolerant()
-    visit(page, server, run, name)
+    open_page(page, server, run, name)
     found = Axe().run(page).response["violations"]
     serious = [one for one in found if one["impact"] in ("serious", "critical")]
     said = [
@@ -83,7 +83,7 @@ def test_a_page_fits_its_window(
 ) -> None:
     page = tolerant()
     page.set_viewport_size({"width": width, "height": 780})
-    visit(page, server, run, name)
+    open_page(page, server, run, name)
     wide = page.evaluate("document.documentElement.scrollWidth")
     if width in (360, 1920):
         shot(page, screenshots, f"{name}-{width}")

@@ -199,14 +199,14 @@ void Tree::count_links() {
   });
 }
 
-void Tree::for_each(const std::function<void(const Ref&)>& visit) const {
+void Tree::for_each(const std::function<void(const Ref&)>& action) const {
   std::vector<Ref> pending{root_};
   std::set<const Node*> seen;
   while (!pending.empty()) {
     const Ref node = pending.back();
     pending.pop_back();
     if (!seen.insert(node.get()).second) continue;
-    visit(node);
+    action(node);
     for (const auto& [name, below] : node->names) pending.push_back(below);
   }
 }

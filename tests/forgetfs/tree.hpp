@@ -88,7 +88,7 @@ class Tree {
   Kept keep(const std::string& path) const;
   /// Undoes all changes since. With `cut`, also loses what was not stable then.
   void put_back(const Kept& kept, bool cut);
-  void for_each(const std::function<void(const Ref&)>& visit) const;
+  void for_each(const std::function<void(const Ref&)>& action) const;
   /// Nodes that the kernel knows.
   std::vector<std::uint64_t> known() const;
 

@@ -210,7 +210,7 @@ class RunBuilder:
         return document
 
     def build_events(self, run: str) -> None:
-        """The events of the run, visited round by round."""
+        """The events of the run, round by round."""
         ranks = max(case.clients for case in self.cases)
         self.events = [
             {

@@ -290,7 +290,7 @@ def extents(
 def items(
     engine: Engine, document: Json, work: Path, rank: int, operation: str, number: int = 1
 ) -> list[str]:
-    """What a rank visits, in order, as the engine prints it: paths below Strider's folder."""
+    """The items of a rank in its order, as the engine prints them: paths below Strider's folder."""
     plan_file = work / "items-plan.json"
     plan_file.write_text(json.dumps(document), encoding="utf-8")
     words = ["items", plan_file, "--case", number, "--rank", rank, "--operation", operation]

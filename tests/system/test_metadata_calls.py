@@ -78,7 +78,7 @@ class Promise:
         operations: The operations; what they need is made before, and what is left is removed, each by the
             calls of TREE, FILES and ITEM_DIRECTORIES.
         calls: All calls of both ranks.
-        of_each_item: Those of which each rank makes one on each item that it visits.
+        of_each_item: Calls of which each rank makes one for each of its items.
         keys: Keys of the case.
     """
 

@@ -55,11 +55,11 @@ def left_on_disk(engine: Engine, document: Json, done: EngineRun, work: Path, nu
     for row in done.of("rank", case=number, operation="write"):
         requests = extents(engine, document, work, row["rank"], "write", number)
         pieces = len(requests) // one["pattern"].get("count", 10**9) if "pieces" in one["pattern"] else 1
-        visits = len(requests) // pieces
-        for n in range(max(0, row["requests"] - 2 * visits), row["requests"]):
-            turn, visit = divmod(n, visits)
+        per_pass = len(requests) // pieces
+        for n in range(max(0, row["requests"] - 2 * per_pass), row["requests"]):
+            turn, index = divmod(n, per_pass)
             data = made.setdefault(turn, contents(one, SIZE, turn=turn))
-            for offset, length in requests[visit * pieces : (visit + 1) * pieces]:
+            for offset, length in requests[index * pieces : (index + 1) * pieces]:
                 left[offset : offset + length] = data[offset : offset + length]
     return bytes(left)
 

@@ -138,7 +138,7 @@ class KeptTree(BaseModel):
         shape: Their shape.
         clients: Ranks that have items in them.
         sharing: How the ranks share them.
-        order: The order of the visits in which items were made.
+        order: The order in which items were made.
         is_exact: Whether the population is what the folder holds; not while a run changes it.
         population: What each rank has.
     """

@@ -187,7 +187,7 @@ class Guard:
         return cookie_parser(headers.get("cookie", "")).get(self.keys.cookie, "")
 
     def _enter(self, request: Request) -> Response:
-        if request.method != "GET" or not _is_visit(request.headers):
+        if request.method != "GET" or not _is_page_load(request.headers):
             # Browsers and messengers look at an address before a person opens it.
             return refuse(405, "enter this address in a browser")
         session = self.keys.exchange(request.query_params.get("token", ""))
@@ -208,8 +208,8 @@ class Guard:
         return response
 
 
-def _is_visit(headers: Headers) -> bool:
-    """Whether a page is asked for to be seen, as far as the browser says what for."""
+def _is_page_load(headers: Headers) -> bool:
+    """Whether a browser loads a page to show it, as far as its headers say."""
     purposes = (headers.get(name, "") for name in ("sec-purpose", "purpose", "x-purpose", "x-moz"))
     if any("prefetch" in purpose or "preview" in purpose or "prerender" in purpose for purpose in purposes):
         return False

@@ -31,7 +31,7 @@ def _templates() -> "Environment":
 
 
 def load_templates() -> None:
-    """Reads all templates, so that the first visitor does not wait for it."""
+    """Reads all templates, so that the first request does not wait for it."""
     for name in _templates().list_templates():
         _templates().get_template(name)
 

@@ -73,8 +73,8 @@ def _rank(engine: Engine, plan: str, rank: int, operation: str) -> dict[str, Jso
     # `# case 1 rank 2 operation write file case1.0 size 134217728`
     words = head.split()
     file, size = words[words.index("file") + 1], int(words[-1])
-    visited = list(dict.fromkeys(one.request for one in extents))
-    beyond = set(visited[MOST_REQUESTS:])
+    shown = list(dict.fromkeys(one.request for one in extents))
+    beyond = set(shown[MOST_REQUESTS:])
     kept = [one for one in extents if one.request not in beyond][:MOST_EXTENTS]
     return {
         "file": file.rpartition(".")[2],

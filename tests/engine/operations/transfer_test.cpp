@@ -62,7 +62,7 @@ TEST_F(TransferTest, ExpectsTheDataOfThePassThatCameLastToEachRequest) {
   Job job(Operation::read);
   Examiner examiner({1, 2, 3, 4}, 1, 24);
   job.work.examiner = &examiner;
-  job.work.left = {.visits = 3, .requests = 4};
+  job.work.left = {.per_pass = 3, .requests = 4};
   run(job, 3);
   EXPECT_EQ(examiner.mismatches(), 0U);
   second.fill(std::span(file.content).subspan(8, 4), 8);

@@ -34,9 +34,9 @@ TEST(Golden, Permutation) {
 }
 
 TEST(Golden, RandomOrder) {
-  Numbers visits(8);
-  Order(OrderKind::random, 8, 1).fill(0, visits);
-  EXPECT_EQ(visits, (Numbers{6, 1, 3, 5, 2, 0, 4, 7}));
+  Numbers order(8);
+  Order(OrderKind::random, 8, 1).fill(0, order);
+  EXPECT_EQ(order, (Numbers{6, 1, 3, 5, 2, 0, 4, 7}));
 }
 
 TEST(Golden, RandomWithoutReplacement) {

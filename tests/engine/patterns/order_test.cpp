@@ -8,7 +8,7 @@
 namespace strider {
 namespace {
 
-std::vector<std::uint64_t> visits(OrderKind kind, std::uint64_t requests, std::uint64_t seed) {
+std::vector<std::uint64_t> sequence(OrderKind kind, std::uint64_t requests, std::uint64_t seed) {
   std::vector<std::uint64_t> result(requests);
   Order(kind, requests, seed).fill(0, result);
   return result;
@@ -17,21 +17,21 @@ std::vector<std::uint64_t> visits(OrderKind kind, std::uint64_t requests, std::u
 TEST(Order, VisitsEachRequestOnce) {
   for (const OrderKind kind : {OrderKind::forward, OrderKind::backward, OrderKind::random})
     for (std::uint64_t requests = 0; requests <= 600; ++requests) {
-      std::vector<std::uint64_t> sorted = visits(kind, requests, requests);
+      std::vector<std::uint64_t> sorted = sequence(kind, requests, requests);
       std::sort(sorted.begin(), sorted.end());
-      ASSERT_EQ(sorted, visits(OrderKind::forward, requests, 0));
+      ASSERT_EQ(sorted, sequence(OrderKind::forward, requests, 0));
     }
 }
 
 TEST(Order, ForwardAndBackwardAreWhatTheirNamesSay) {
-  EXPECT_EQ(visits(OrderKind::forward, 4, 1), (std::vector<std::uint64_t>{0, 1, 2, 3}));
-  EXPECT_EQ(visits(OrderKind::backward, 4, 1), (std::vector<std::uint64_t>{3, 2, 1, 0}));
+  EXPECT_EQ(sequence(OrderKind::forward, 4, 1), (std::vector<std::uint64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(sequence(OrderKind::backward, 4, 1), (std::vector<std::uint64_t>{3, 2, 1, 0}));
 }
 
 TEST(Order, RandomFollowsItsSeed) {
-  EXPECT_EQ(visits(OrderKind::random, 100, 1), visits(OrderKind::random, 100, 1));
-  EXPECT_NE(visits(OrderKind::random, 100, 1), visits(OrderKind::random, 100, 2));
-  EXPECT_NE(visits(OrderKind::random, 100, 1), visits(OrderKind::forward, 100, 1));
+  EXPECT_EQ(sequence(OrderKind::random, 100, 1), sequence(OrderKind::random, 100, 1));
+  EXPECT_NE(sequence(OrderKind::random, 100, 1), sequence(OrderKind::random, 100, 2));
+  EXPECT_NE(sequence(OrderKind::random, 100, 1), sequence(OrderKind::forward, 100, 1));
 }
 
 TEST(Order, GivesTheSameVisitsInPiecesAsAtOnce) {
@@ -43,7 +43,7 @@ TEST(Order, GivesTheSameVisitsInPiecesAsAtOnce) {
       order.fill(first, piece);
       pieces.insert(pieces.end(), piece.begin(), piece.end());
     }
-    EXPECT_EQ(pieces, visits(kind, 1000, 9));
+    EXPECT_EQ(pieces, sequence(kind, 1000, 9));
   }
 }
 

@@ -52,9 +52,9 @@ TEST_F(WriteRecordTest, ACompletePhaseHidesAllThatWereBefore) {
 TEST_F(WriteRecordTest, ARuntimeLeavesTheLastTwoPassesOfEachRank) {
   record.written(Operation::write, 1, {{7, 50}, {3, 60}});  // of three requests each: two passes and a third, one pass
   ASSERT_EQ(record.layers().size(), 3U);
-  const auto expect_layer = [&](std::size_t i, std::uint64_t pass, std::vector<std::uint64_t> visits) {
+  const auto expect_layer = [&](std::size_t i, std::uint64_t pass, std::vector<std::uint64_t> requests) {
     EXPECT_EQ(record.layers()[i].pass, pass);
-    EXPECT_EQ(record.layers()[i].visits, visits);
+    EXPECT_EQ(record.layers()[i].requests, requests);
   };
   expect_layer(0, 2, {1, 0});
   expect_layer(1, 1, {3, 0});
@@ -127,16 +127,16 @@ class Picture {
   std::vector<Content> bytes_;
 };
 
-std::uint64_t request_at(const Order& order, std::uint64_t visit) {
+std::uint64_t request_at(const Order& order, std::uint64_t index) {
   std::uint64_t number = 0;
-  order.fill(visit, {&number, 1});
+  order.fill(index, {&number, 1});
   return number;
 }
 
 class WriteRecordOf : public testing::TestWithParam<const PatternEntry*> {
  protected:
-  /// Phases that stop after any number of requests, with as many visits in a pass as every rank has written before. All
-  /// but the first write all of their requests or, as read-write, some.
+  /// Phases that stop after any number of requests, with as many = 0=per_pass == 0in a pass as every rank has written
+  /// before. All but the first write all of their requests or, as read-write, some.
   void expect_truth(const Case& test, const Pattern& pattern, std::mt19937_64& random) {
     const auto interface = test.interface->make(test.interface_settings);
     const FileAssignments assignments(test.sharing, test.clients, {});
@@ -150,13 +150,13 @@ class WriteRecordOf : public testing::TestWithParam<const PatternEntry*> {
       for (std::uint32_t rank = 0; rank < test.clients; ++rank) {
         const Place place{rank, test.clients};
         const Order order = order_of(test, rank, pattern.requests(place, Direction::write));
-        const std::uint64_t visits = std::min(pattern.requests(place, Direction::write), available);
-        const std::uint64_t requests = visits == 0 ? 0 : 1 + random() % (4 * visits);
+        const std::uint64_t per_pass = std::min(pattern.requests(place, Direction::write), available);
+        const std::uint64_t requests = per_pass == 0 ? 0 : 1 + random() % (4 * per_pass);
         const Draw draw = draw_of(test);
         for (std::uint64_t n = 0; n < requests; ++n)
-          if (!drawn || !draw.reads(n % visits))
-            truth.paint(place, request_at(order, n % visits), {generation, n / visits});
-        if (requests < visits) fewest = std::min(fewest, requests);
+          if (!drawn || !draw.reads(n % per_pass))
+            truth.paint(place, request_at(order, n % per_pass), {generation, n / per_pass});
+        if (requests < per_pass) fewest = std::min(fewest, requests);
         parts.push_back({requests, 0});
       }
       record.written(drawn ? Operation::read_write : Operation::write, generation, parts, available);
@@ -174,13 +174,13 @@ class WriteRecordOf : public testing::TestWithParam<const PatternEntry*> {
       for (std::uint32_t rank = 0; rank < test.clients; ++rank) {
         const Place place{rank, test.clients};
         const Order order = order_of(test, rank, pattern.requests(place, Direction::write));
-        for (std::uint64_t visit = 0; visit < layer->visits[rank]; ++visit)
-          if (!layer->drawn || !draw_of(test).reads(visit))
-            picture.paint(place, request_at(order, visit), {layer->generation, layer->pass});
+        for (std::uint64_t index = 0; index < layer->requests[rank]; ++index)
+          if (!layer->drawn || !draw_of(test).reads(index))
+            picture.paint(place, request_at(order, index), {layer->generation, layer->pass});
       }
     return picture;
   }
-  /// As a phase that reads sees it, visit by visit.
+  /// As a phase that reads sees it, index by index.
   static void expect_readable(const Case& test, const Pattern& pattern, const WriteRecord& record, Content content,
                               std::uint64_t available, const Picture& truth) {
     for (std::uint32_t rank = 0; rank < test.clients; ++rank) {
@@ -188,12 +188,12 @@ class WriteRecordOf : public testing::TestWithParam<const PatternEntry*> {
       const std::uint64_t requests = pattern.requests(place, Direction::read);
       if (requests != pattern.requests(place, Direction::write)) return;  // refused with verify = "full"
       const Order order = order_of(test, rank, requests);
-      for (std::uint64_t visit = 0; visit < std::min(requests, available); ++visit) {
-        Content expected{content.generation, record.passes_of(rank).last_at(visit)};
-        if (const auto still = record.still_of(rank); still && still->draw.reads(visit))
-          expected = {still->generation, still->left.last_at(visit)};
-        ASSERT_TRUE(truth.is_painted(place, request_at(order, visit), expected))
-            << "rank " << rank << ", visit " << visit;
+      for (std::uint64_t index = 0; index < std::min(requests, available); ++index) {
+        Content expected{content.generation, record.passes_of(rank).last_at(index)};
+        if (const auto still = record.still_of(rank); still && still->draw.reads(index))
+          expected = {still->generation, still->left.last_at(index)};
+        ASSERT_TRUE(truth.is_painted(place, request_at(order, index), expected))
+            << "rank " << rank << ", index " << index;
       }
     }
   }

@@ -21,11 +21,11 @@ constexpr std::uint64_t small_file = 100'000;
 class PlainMap {
  public:
   explicit PlainMap(std::uint64_t bytes) : bytes_(bytes) {}
-  void add(const Pattern& pattern, Place place, const Visited& visited) {
-    for (std::uint64_t visit = 0; visit < visited.visits; ++visit) {
-      if (visited.draw != nullptr && visited.draw->reads(visit)) continue;
+  void add(const Pattern& pattern, Place place, const IssuedRequests& issued) {
+    for (std::uint64_t index = 0; index < issued.count; ++index) {
+      if (issued.draw != nullptr && issued.draw->reads(index)) continue;
       std::uint64_t number = 0;
-      visited.order.fill(visit, {&number, 1});
+      issued.order.fill(index, {&number, 1});
       std::vector<Extent> extents(pattern.extents(place, number));
       for (const Extent& extent : std::span(extents).first(pattern.fill_request(place, number, extents)))
         for (std::uint64_t i = 0; i < extent.length; ++i) bytes_.at(extent.file_offset + i) = true;
@@ -51,38 +51,38 @@ void expect_same(const ByteSet& set, const PlainMap& map) {
   }
 }
 
-struct OperatesOn {
+struct RankRequests {
   Order order;
   std::uint64_t count;
   std::optional<Draw> draw;
 
-  Visited visited() const { return {order, count, draw ? &*draw : nullptr}; }
+  IssuedRequests issued() const { return {order, count, draw ? &*draw : nullptr}; }
 };
-std::vector<OperatesOn> draw_visits(const Pattern& pattern, std::uint32_t ranks, std::mt19937_64& random) {
+std::vector<RankRequests> draw_requests(const Pattern& pattern, std::uint32_t ranks, std::mt19937_64& random) {
   constexpr OrderKind kinds[] = {OrderKind::forward, OrderKind::backward, OrderKind::random};
   const OrderKind kind = kinds[random() % 3];
   const bool all = random() % 2 == 0;
   std::optional<Draw> draw;
   if (random() % 3 == 0) draw.emplace(0.4, random());
-  std::vector<OperatesOn> visits;
+  std::vector<RankRequests> of_ranks;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     const std::uint64_t requests = pattern.requests({rank, ranks}, Direction::write);
-    visits.push_back({Order(kind, requests, rank), all ? requests : random() % (requests + 1), draw});
+    of_ranks.push_back({Order(kind, requests, rank), all ? requests : random() % (requests + 1), draw});
   }
-  return visits;
+  return of_ranks;
 }
 
 /// Looks at the whole file in parts of few bits, so that they begin and end anywhere.
 void expect_coverage(const Pattern& pattern, std::uint32_t ranks, std::mt19937_64& random) {
   const std::uint64_t size = pattern.file_size(ranks);
-  const std::vector<OperatesOn> visits = draw_visits(pattern, ranks, random);
+  const std::vector<RankRequests> of_ranks = draw_requests(pattern, ranks, random);
   PlainMap map(size);
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) map.add(pattern, {rank, ranks}, visits[rank].visited());
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) map.add(pattern, {rank, ranks}, of_ranks[rank].issued());
   ByteSet set(unit_of(pattern, ranks), std::max<std::uint64_t>(100, size / 5));
   for (std::uint64_t begin = 0; begin < size; begin = set.end()) {
     set.reset(begin, size);
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
-      ASSERT_TRUE(add_written(pattern, {rank, ranks}, visits[rank].visited(), [] { return true; }, set));
+      ASSERT_TRUE(add_written(pattern, {rank, ranks}, of_ranks[rank].issued(), [] { return true; }, set));
     ASSERT_NO_FATAL_FAILURE(expect_same(set, map));
   }
 }

@@ -1,4 +1,4 @@
-// The paths that a rank visits, as `items` prints them.
+// The paths of a rank in its order, as `items` prints them.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -88,7 +88,7 @@ TEST(Items, RefuseWhatThePlanDoesNotHave) {
   EXPECT_THROW(items(tree_text(), {.operation = "mkdir"}), InputError);
   EXPECT_THROW(items(case_text(), {}), InputError) << "a case of data has extents";
   EXPECT_THROW(items(tree_text(R"("operations": ["mix"], "mix": {"stat": 1})"), {}), InputError)
-      << "a mix draws what it visits";
+      << "a mix draws its items";
   std::ostringstream out;
   EXPECT_THROW(print_extents(good_plan({tree_text()}), {}, out), InputError);
 }

@@ -183,17 +183,17 @@ TEST(OperatesOn, AreItemsDirectoriesOrWhatTheCaseSays) {
   const auto tree = balanced({.items = 10, .depth = 1, .fanout = 2});
   Case test;
   test.open_files = 4;
-  const auto visits = [&](Operation operation) { return operations_of(test, *tree, operation, {1, 2}); };
-  EXPECT_EQ(visits(Operation::create), 30U);
-  EXPECT_EQ(visits(Operation::mkdir), 30U);
-  EXPECT_EQ(visits(Operation::readdir), 1U) << "rank 1 of 2 has one of three directories";
+  const auto count_of = [&](Operation operation) { return operations_of(test, *tree, operation, {1, 2}); };
+  EXPECT_EQ(count_of(Operation::create), 30U);
+  EXPECT_EQ(count_of(Operation::mkdir), 30U);
+  EXPECT_EQ(count_of(Operation::readdir), 1U) << "rank 1 of 2 has one of three directories";
   for (const Operation operation : {Operation::open, Operation::lseek, Operation::close})
-    EXPECT_EQ(visits(operation), 4U);
-  EXPECT_EQ(visits(Operation::mix), 30U);
+    EXPECT_EQ(count_of(operation), 4U);
+  EXPECT_EQ(count_of(Operation::mix), 30U);
   test.mix_operations = 1000;
-  EXPECT_EQ(visits(Operation::mix), 1000U);
+  EXPECT_EQ(count_of(Operation::mix), 1000U);
   test.open_files = 100;
-  EXPECT_EQ(visits(Operation::open), 30U);
+  EXPECT_EQ(count_of(Operation::open), 30U);
 }
 
 }  // namespace

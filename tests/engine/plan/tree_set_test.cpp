@@ -40,8 +40,8 @@ TEST(TreeSet, IsReadFromTheManifest) {
   const std::string state =
       R"("tree": {"present": ["tree", "files", "symbolic-links"], "files": 7, "symbolic_links": 7, "file_bytes": 50,
          "written_bytes": 40, "generation": 3, "renamed_files": true})";
-  const std::string visits = R"("order": "backward", "operations": ["stat"])";
-  std::vector<PlanError> errors = errors_of({in_tree_set(visits, state)});
+  const std::string backward = R"("order": "backward", "operations": ["stat"])";
+  std::vector<PlanError> errors = errors_of({in_tree_set(backward, state)});
   ASSERT_EQ(errors.size(), 1U) << "made in another order";
   const Plan plan = good_plan({in_tree_set(R"("operations": ["readdir"])", R"("tree": {"present": ["tree"]})")});
   EXPECT_EQ(plan.cases.at(0).data_set.state.tree.present, Things{Thing::tree});
@@ -121,7 +121,7 @@ TEST(TreeSet, IsTheSameInACaseThatIsReadAgain) {
     EXPECT_EQ(again.clients, plan.cases[i].clients);
     EXPECT_EQ(again.workload, plan.cases[i].workload);
     EXPECT_EQ(again.geometry, plan.cases[i].geometry);
-    EXPECT_EQ(again.visits, plan.cases[i].visits);
+    EXPECT_EQ(again.order_hash, plan.cases[i].order_hash);
     EXPECT_EQ(again.data_set.state.tree.present, plan.cases[i].data_set.state.tree.present);
     EXPECT_EQ(again.data_set.state.tree.present.has(Thing::files), i == 0) << "the first case removes them";
   }

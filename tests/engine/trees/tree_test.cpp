@@ -146,12 +146,12 @@ TEST(EveryTree, PutsAnItemIntoItsDirectoryByANameOfTheLengthThatIsAskedFor) {
 TEST(EveryTree, IsDealtOutToItsRanks) {
   each_tree([](const Tree& tree, std::mt19937_64& random) {
     const auto ranks = static_cast<std::uint32_t>(1 + random() % 9);
-    std::vector<std::uint32_t> visitors(tree.directories());
+    std::vector<std::uint32_t> ranks_of_directory(tree.directories());
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       const std::uint64_t mine = dealt_directories({rank, ranks}, tree.directories());
-      for (std::uint64_t k = 0; k < mine; ++k) ++visitors.at(dealt_directory({rank, ranks}, k));
+      for (std::uint64_t k = 0; k < mine; ++k) ++ranks_of_directory.at(dealt_directory({rank, ranks}, k));
     }
-    for (const std::uint32_t visits : visitors) ASSERT_EQ(visits, 1U);
+    for (const std::uint32_t count : ranks_of_directory) ASSERT_EQ(count, 1U);
     // A level at a time gives the same: what make-tree does, and removal.
     const Place place{static_cast<std::uint32_t>(random() % ranks), ranks};
     for (unsigned level = 0; level < tree.levels(); ++level)

@@ -49,7 +49,7 @@ TEST(RequestValues, OfLessThanAWordAreFilledUpWithZeros) {
 TEST(ValueRecorder, KeepsTheFirstRequestsByVisit) {
   const std::vector<std::byte> memory = counted(8);
   ValueRecorder recorder(2);
-  for (const std::uint64_t visit : {2U, 1U, 0U}) recorder.record(visit, std::vector<Extent>{{visit, 0, 8}}, memory);
+  for (const std::uint64_t index : {2U, 1U, 0U}) recorder.record(index, std::vector<Extent>{{index, 0, 8}}, memory);
   const std::vector<RequestValues> found = recorder.read();
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].file_offset, 0U);

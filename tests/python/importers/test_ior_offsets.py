@@ -19,8 +19,8 @@ from strider.suite import CheckedPlan
 
 K, M = 1 << 10, 1 << 20
 PlanOf = Callable[[Imported], CheckedPlan]
-Visits = list[tuple[int, int]]
-"""Offset and length of each transfer, in the order of the visits."""
+Transfers = list[tuple[int, int]]
+"""Offset and length of each transfer, in issue order."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Line:
     per_node: int | None = None
     operations: tuple[str, ...] = ("write", "read")
 
-    def transfers(self, task: int, operation: str) -> Visits:
+    def transfers(self, task: int, operation: str) -> Transfers:
         n = self.n or self.tasks
         r = (task + self.shift) % n if operation == "read" else task
         return [
@@ -94,7 +94,7 @@ LINES = [
 ]
 
 
-def visits(engine: Engine, plan: CheckedPlan, task: int, operation: str) -> tuple[int, Visits]:
+def transfers_of(engine: Engine, plan: CheckedPlan, task: int, operation: str) -> tuple[int, Transfers]:
     """Number of the file, and the transfers of a task."""
     first, _, *rows = engine.extents(plan.suite.plan.to_json(), 1, task, operation)
     words = first.split()
@@ -110,7 +110,7 @@ def test_each_task_moves_what_the_manual_says_in_the_order_it_says(
     assert plan.suite.plan.cases[0].clients == (line.n or line.tasks)
     for operation in line.operations:
         for task in range(line.n or line.tasks):
-            file, moved = visits(engine, plan, task, operation)
+            file, moved = transfers_of(engine, plan, task, operation)
             assert moved == line.transfers(task, operation), (operation, task)
             assert file == line.file(task, operation)
 
@@ -121,7 +121,7 @@ def test_random_offsets_in_own_files_are_those_of_the_blocks_in_another_order(
     line = Line("-z -F -b 1m -t 32k -s 2", 2, t=32 * K, s=2, own=True)
     plan = plan_of(read_command(shlex.split(line.arguments), Surroundings(2)))
     for task in range(2):
-        _, moved = visits(engine, plan, task, "write")
+        _, moved = transfers_of(engine, plan, task, "write")
         assert sorted(moved) == line.transfers(task, "write")
         assert moved != line.transfers(task, "write")
 
@@ -130,7 +130,7 @@ def test_random_offsets_in_a_shared_file_deal_each_transfer_to_one_task(
     engine: Engine, plan_of: PlanOf
 ) -> None:
     plan = plan_of(read_command(shlex.split("-z -b 1m -t 64k -s 3"), Surroundings(4)))
-    own = [visits(engine, plan, task, "write")[1] for task in range(4)]
+    own = [transfers_of(engine, plan, task, "write")[1] for task in range(4)]
     whole = [(k * 64 * K, 64 * K) for k in range(4 * 3 * M // (64 * K))]
     assert sorted(itertools.chain(*own)) == whole
     blocks = Line("", 4, t=64 * K, s=3)
@@ -138,9 +138,9 @@ def test_random_offsets_in_a_shared_file_deal_each_transfer_to_one_task(
 
 
 def test_the_seed_of_random_offsets_decides_their_order(engine: Engine, plan_of: PlanOf) -> None:
-    def order(seed: int) -> Visits:
+    def order(seed: int) -> Transfers:
         words = shlex.split(f"-z -F -b 1m -t 16k --random-offset-seed={seed}")
-        return visits(engine, plan_of(read_command(words, Surroundings(1))), 0, "write")[1]
+        return transfers_of(engine, plan_of(read_command(words, Surroundings(1))), 0, "write")[1]
 
     assert order(1) == order(1)
     assert order(1) != order(2)
@@ -149,7 +149,7 @@ def test_the_seed_of_random_offsets_decides_their_order(engine: Engine, plan_of:
 def test_random_tasks_read_each_task_once(engine: Engine, plan_of: PlanOf) -> None:
     line = Line("-Z -X 7 -b 256k -t 64k", 5, t=64 * K, b=256 * K)
     plan = plan_of(read_command(shlex.split(line.arguments), Surroundings(5)))
-    read = [visits(engine, plan, task, "read")[1] for task in range(5)]
+    read = [transfers_of(engine, plan, task, "read")[1] for task in range(5)]
     written = [line.transfers(task, "write") for task in range(5)]
     assert sorted(read) == sorted(written)
     assert read != written

@@ -41,7 +41,7 @@ class Example:
         arguments: The command line.
         tasks: Number of tasks.
         keys: Keys of the case; None for one that must be left out.
-        requests: Operations of all tasks together in each phase that visits items.
+        requests: Operations of all tasks together in each phase that operates on items.
         directories: Directories of all trees.
     """
 

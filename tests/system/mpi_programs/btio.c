@@ -76,7 +76,7 @@ static double value_of(int step, int z, int y, int x, int m) {
 }
 
 /* Sets, or compares, the cells of this rank; returns the number of wrong ones. */
-static long visit(double* memory, int step, int compares) {
+static long set_or_compare(double* memory, int step, int compares) {
   long wrong = 0;
   for (int b = 0; b < blocks; memory += padded(b++))
     for (int z = 0; z < sizes[b][0]; z++)
@@ -133,7 +133,7 @@ int main(int count, char** words) {
   show_layer(file);
   require(MPI_File_set_view(file, 0, MPI_DOUBLE, file_type, "native", MPI_INFO_NULL), "MPI_File_set_view");
   for (int step = 0; step < steps; step++) {
-    visit(memory, step, 0);
+    set_or_compare(memory, step, 0);
     require(together ? MPI_File_write_all(file, memory, 1, memory_type, &status)
                      : MPI_File_write(file, memory, 1, memory_type, &status),
             "MPI_File_write");
@@ -144,7 +144,7 @@ int main(int count, char** words) {
     require(together ? MPI_File_read_all(file, memory, 1, memory_type, &status)
                      : MPI_File_read(file, memory, 1, memory_type, &status),
             "MPI_File_read");
-    wrong += visit(memory, step, 1);
+    wrong += set_or_compare(memory, step, 1);
   }
   require(MPI_File_close(&file), "MPI_File_close");
   if (wrong > 0) fprintf(stderr, "rank %d: %ld doubles are wrong\n", rank, wrong);

@@ -165,7 +165,7 @@ class _Drafter:
         self.notes.append(f"{self.workload.place(option)}: {message}")
 
     def _pattern(self) -> dict[str, Json]:
-        """The pattern, its parameters, and the order of visits."""
+        """The pattern, its parameters, and the order of requests."""
         work = self.workload
         own = {"transfer": size(work.transfer), "block": size(work.block), "segments": work.segments}
         if not work.flag("randomOffset"):

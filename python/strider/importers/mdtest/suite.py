@@ -1,4 +1,4 @@
-"""A suite of mdtest's tests: the same trees, with as many items, visited by as many operations."""
+"""A suite of mdtest's tests: the same trees, with as many items and as many operations on them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -210,7 +210,7 @@ class _Drafter:
         ]
 
     def _order(self) -> dict[str, Json]:
-        """The sequence of visits (-R)."""
+        """The order of items (-R)."""
         if not self.workload.flag("randomize"):
             return {}
         self._note(
