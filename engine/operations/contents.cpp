@@ -15,10 +15,10 @@ void Contents::generate(std::span<const Extent> extents, std::span<std::byte> me
 
 /// Expects data of the last phase that wrote, or of an older one where read-write has not written.
 void Contents::expect(std::uint64_t index) const {
-  if (work_.still != nullptr) {
-    const bool old = work_.still->draw.reads(index);
-    work_.examiner->expect_generation(old ? work_.still->generation : work_.left_generation);
-    work_.examiner->expect_pass((old ? work_.still->left : work_.left).last_at(index));
+  if (work_.older != nullptr) {
+    const bool old = work_.older->draw.reads(index);
+    work_.examiner->expect_generation(old ? work_.older->generation : work_.left_generation);
+    work_.examiner->expect_pass((old ? work_.older->left : work_.left).last_at(index));
   } else if (work_.left.repeated()) {
     work_.examiner->expect_pass(work_.left.last_at(index));
   }

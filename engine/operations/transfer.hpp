@@ -43,8 +43,8 @@ struct Mixed {
   }
 };
 
-/// What read-write has left as it was: data of an older phase than the rest.
-struct Still {
+/// Data of requests that read-write has not written: of an older phase than the rest.
+struct OlderData {
   Draw draw;
   std::uint64_t generation = 0;
   Passes left;  ///< by the phase that wrote it
@@ -63,7 +63,7 @@ struct Work {
   ValueRecorder* values = nullptr;    ///< records values of each request that reads; null: none
   Passes left;                        ///< by the phase that wrote what is read, in the same order
   std::uint64_t left_generation = 0;  ///< of that phase
-  const Still* still = nullptr;       ///< what it has not written, if it was read-write; null: it wrote all
+  const OlderData* older = nullptr;   ///< data of its requests that read-write did not write; null: none
   Mixed* mixed = nullptr;             ///< of read-write
   std::uint32_t depth = 1;            ///< requests in flight; each has a part of the memory, `slot_bytes` long
   std::uint64_t slot_bytes = 0;

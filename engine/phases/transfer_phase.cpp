@@ -66,7 +66,7 @@ class TransferWorker final : public PhaseWorker {
   FileData::Identity expected_;
   std::optional<Examiner> examiner_;
   std::optional<ValueRecorder> values_;
-  std::optional<Still> still_;  ///< of the phases before this one
+  std::optional<OlderData> older_;  ///< of the phases before this one
   std::optional<Mixed> mixed_;  ///< of read-write
   Work work_;
   std::optional<Transfer> transfer_;      ///< with one request at a time
@@ -153,8 +153,8 @@ void TransferWorker::transfer() {
   if (examiner_) {
     work_.left = task_.record->passes_of(acts_as_);
     work_.left_generation = task_.expected_generation;
-    still_ = task_.record->still_of(acts_as_);
-    work_.still = still_ ? &*still_ : nullptr;
+    older_ = task_.record->older_data_of(acts_as_);
+    work_.older = older_ ? &*older_ : nullptr;
   }
   if (task_.operation == Operation::read_write) {
     mixed_.emplace(draw_of(test_));
@@ -230,7 +230,7 @@ void TransferWorker::begin_pass(std::uint64_t pass) {
   examiner_->expect_generation(task_.written_generation);
   examiner_->expect_pass(pass - 1);
   work_.left = {requests_, pass * requests_};
-  work_.still = nullptr;
+  work_.older = nullptr;
 }
 
 /// Except those that report progress.

@@ -39,7 +39,7 @@ WriteRecord::WriteRecord(const Case& test, const Pattern& pattern, const FileAss
 void WriteRecord::prefilled(std::uint64_t generation) {
   prefill_ = generation;
   last_ = {generation, {}};
-  still_.reset();
+  older_.reset();
   for (std::uint64_t file = 0; file < ends_.size(); ++file)
     ends_[file] = pattern_.file_size(assignments_.ranks_of(file));
 }
@@ -53,8 +53,8 @@ void WriteRecord::found(std::uint64_t generation, const std::vector<std::uint64_
 void WriteRecord::written(Operation operation, std::uint64_t generation, const std::vector<Part>& parts,
                           std::uint64_t pass_limit) {
   const bool drawn = operation == Operation::read_write;
-  if (!drawn) still_.reset();
-  else if (!still_) still_ = last_;
+  if (!drawn) older_.reset();
+  else if (!older_) older_ = last_;
   last_ = {generation, {}};
   std::set<std::uint64_t, std::greater<>> newest_first;  // passes of which something is left
   bool complete = !drawn;                                // every rank has written all of its requests
@@ -83,9 +83,9 @@ Passes WriteRecord::passes_of(std::uint32_t rank) const {
   return rank < last_.passes.size() ? last_.passes[rank] : Passes{};
 }
 
-std::optional<Still> WriteRecord::still_of(std::uint32_t rank) const {
-  if (!still_) return std::nullopt;
-  return Still{draw_of(test_), still_->generation, rank < still_->passes.size() ? still_->passes[rank] : Passes{}};
+std::optional<OlderData> WriteRecord::older_data_of(std::uint32_t rank) const {
+  if (!older_) return std::nullopt;
+  return OlderData{draw_of(test_), older_->generation, rank < older_->passes.size() ? older_->passes[rank] : Passes{}};
 }
 
 WriteRecord::Size WriteRecord::size_of(std::uint64_t file) const {

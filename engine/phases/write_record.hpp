@@ -45,8 +45,8 @@ class WriteRecord {
   const std::vector<Layer>& layers() const { return layers_; }
   /// The passes of a rank in the phase that wrote last.
   Passes passes_of(std::uint32_t rank) const;
-  /// What read-write, if it wrote last, has left of a rank's requests as it was.
-  std::optional<Still> still_of(std::uint32_t rank) const;
+  /// Data of a rank's requests that read-write, if it wrote last, has not written.
+  std::optional<OlderData> older_data_of(std::uint32_t rank) const;
   /// What is in bytes that no layer touches: data of this generation, otherwise zeros.
   std::optional<std::uint64_t> prefill() const { return prefill_; }
 
@@ -63,7 +63,7 @@ class WriteRecord {
     std::vector<Passes> passes;
   };
   Phase last_;                       ///< that wrote
-  std::optional<Phase> still_;       ///< the last one that wrote all requests, if read-write came after it
+  std::optional<Phase> older_;       ///< the last one that wrote all requests, if read-write came after it
   std::vector<std::uint64_t> ends_;  ///< by file
 };
 

@@ -24,7 +24,7 @@
 #include "listio/server/names.hpp"
 #include "listio/server/serving.hpp"
 #include "listio/server/session.hpp"
-#include "listio/server/stand_in.hpp"
+#include "listio/server/standby_thread.hpp"
 #include "listio/server/stores.hpp"
 #include "listio/server/window.hpp"
 #include "listio/server/worker_pool.hpp"
@@ -107,17 +107,17 @@ class Server::Impl final : TransportEvents {
         limit_(options.bytes_per_s),
         grants_(options.memory_bytes / options.buffer_bytes, options.buffers),
         coordination_({options.number, options.most_lock_wait, options.lock_grace}),
-        shelf_{data_.get(), names_.get(), copies_.get(), views_.get(), [this] { return status(); }},
+        stores_{data_.get(), names_.get(), copies_.get(), views_.get(), [this] { return status(); }},
         work_(std::make_unique<WorkerPool>(options.threads)),
-        stand_in_(std::make_unique<StandIn>([this] { turn(); }, [this] { transport_->wake(); })) {}
+        standby_(std::make_unique<StandbyThread>([this] { turn(); }, [this] { transport_->wake(); })) {}
   ~Impl() override {  // before anything that they use
-    stand_in_.reset();
+    standby_.reset();
     work_.reset();
   }
 
   std::string address() const { return transport_->address(); }
   void run_until(const std::function<bool()>& is_over) {
-    const StandIn::Duty duty(*stand_in_);
+    const StandbyThread::Duty duty(*standby_);
     while (!stopping_ && !is_over()) {
       turn();
       serve_quick_ones();
@@ -406,7 +406,7 @@ class Server::Impl final : TransportEvents {
       const Asked asked = std::move(quick_.front());
       quick_.pop_front();
       std::optional<Done> done;
-      const bool was_slow = stand_in_->step_aside([&] {
+      const bool was_slow = standby_->step_aside([&] {
         done = carry_out(asked.peer, asked.window, asked.request);
         work_->end(asked.peer);
       });
@@ -427,7 +427,7 @@ class Server::Impl final : TransportEvents {
   Done carry_out(Peer peer, std::span<std::byte> window, const NumberedRequest& request) {
     const std::uint64_t bytes = bytes_of(request.request);
     try {
-      return {peer, bytes, serve(shelf_, request, window, options_.buffer_bytes)};
+      return {peer, bytes, serve(stores_, request, window, options_.buffer_bytes)};
     } catch (...) {
       return {peer, bytes, {}};  // not even a reply can be made
     }
@@ -554,7 +554,7 @@ class Server::Impl final : TransportEvents {
   TokenBucket limit_;
   BufferGrants grants_;
   Coordination coordination_;
-  Shelf shelf_;
+  ServerStores stores_;
   Windows windows_;
   std::unordered_map<Peer, Session> sessions_;
   std::unordered_map<std::uint64_t, Peer> peers_;  ///< of clients, by their numbers
@@ -570,7 +570,7 @@ class Server::Impl final : TransportEvents {
   std::deque<Done> held_;  ///< carried out, due in this order
   std::atomic<bool> stopping_ = false;
   std::unique_ptr<WorkerPool> work_;
-  std::unique_ptr<StandIn> stand_in_;
+  std::unique_ptr<StandbyThread> standby_;
 };
 
 namespace {

@@ -13,10 +13,10 @@ namespace {
 /// Carries out one request; what is replied beyond the error number goes into `body`.
 class Worker {
  public:
-  Worker(const Shelf& shelf, const Target& target, std::span<std::byte> buffers, std::uint64_t buffer_bytes)
-      : shelf_(shelf),
+  Worker(const ServerStores& stores, const Target& target, std::span<std::byte> buffers, std::uint64_t buffer_bytes)
+      : stores_(stores),
         target_(target),
-        data_(target.copy == DataCopy::second && shelf.copies != nullptr ? *shelf.copies->data : *shelf.data),
+        data_(target.copy == DataCopy::second && stores.copies != nullptr ? *stores.copies->data : *stores.data),
         buffers_(buffers),
         buffer_bytes_(buffer_bytes) {}
 
@@ -24,12 +24,12 @@ class Worker {
   Errno carry_out(const Request& request) {
     const auto work = [&] { return std::visit(*this, request); };
     const bool uses_copies = target_.copy == DataCopy::second || target_.alone || target_.fill != 0;
-    if (shelf_.copies == nullptr) return uses_copies ? EOPNOTSUPP : work();
+    if (stores_.copies == nullptr) return uses_copies ? EOPNOTSUPP : work();
     const bool changes = is_change(request);
     // A start of a fill waits for all that is carried out in turns, of its own fill as well.
     const bool takes_turn = (changes || target_.fill != 0) && !std::holds_alternative<StartFillRequest>(request);
     if (!takes_turn) return target_.alone ? alone(request, work) : work();
-    return shelf_.copies->turns.carry_out(target_, changes && file_of(request) != names_number,
+    return stores_.copies->turns.carry_out(target_, changes && file_of(request) != names_number,
                                           [&] { return target_.alone ? alone(request, work) : work(); });
   }
 
@@ -44,7 +44,7 @@ class Worker {
   }
   Errno operator()(const SyncRequest& request) {
     const Errno error = data_.sync(request.file);
-    return error != 0 || shelf_.names == nullptr ? error : shelf_.names->sync();
+    return error != 0 || stores_.names == nullptr ? error : stores_.names->sync();
   }
   Errno operator()(const DataStatRequest& request) {
     return replying<DataStat>([&](DataStat& stat) { return data_.stat(request.file, stat); });
@@ -59,15 +59,15 @@ class Worker {
     return replying<Verified>([&](Verified& verified) { return data_.verify(request, verified); });
   }
   Errno operator()(const StatusRequest&) {
-    body = write_body(shelf_.status());
+    body = write_body(stores_.status());
     return 0;
   }
   Errno operator()(const StartFillRequest& request) {
-    if (shelf_.copies == nullptr) return EOPNOTSUPP;
-    return shelf_.copies->start(request);
+    if (stores_.copies == nullptr) return EOPNOTSUPP;
+    return stores_.copies->start(request);
   }
   Errno operator()(const ListMissedRequest& request) {
-    if (shelf_.copies == nullptr) return EOPNOTSUPP;
+    if (stores_.copies == nullptr) return EOPNOTSUPP;
     return replying<DataPage>([&](DataPage& page) { return missed().list(request, page); });
   }
   Errno operator()(const TakeMissedRequest& request) {
@@ -82,15 +82,15 @@ class Worker {
     return target_.fill == 0 ? EOPNOTSUPP : missed().mark_all(request.file);
   }
   Errno operator()(const LeaseRequest& request) {
-    if (shelf_.views == nullptr) return EOPNOTSUPP;
+    if (stores_.views == nullptr) return EOPNOTSUPP;
     return replying<ServerView>(
-        [&](ServerView& view) { return shelf_.views->lease(request, std::chrono::steady_clock::now(), view); });
+        [&](ServerView& view) { return stores_.views->lease(request, std::chrono::steady_clock::now(), view); });
   }
   Errno operator()(const PauseRequest& request) {
-    return shelf_.views == nullptr ? EOPNOTSUPP : shelf_.views->pause(request, std::chrono::steady_clock::now());
+    return stores_.views == nullptr ? EOPNOTSUPP : stores_.views->pause(request, std::chrono::steady_clock::now());
   }
   Errno operator()(const AdmitRequest& request) {
-    return shelf_.views == nullptr ? EOPNOTSUPP : shelf_.views->admit(request, std::chrono::steady_clock::now());
+    return stores_.views == nullptr ? EOPNOTSUPP : stores_.views->admit(request, std::chrono::steady_clock::now());
   }
   /// The server does those itself.
   Errno operator()(const MakeCellRequest&) { return EOPNOTSUPP; }
@@ -103,7 +103,7 @@ class Worker {
   /// All others are about names.
   template <typename Request>
   Errno operator()(const Request& request) {
-    if (shelf_.names == nullptr) return EOPNOTSUPP;
+    if (stores_.names == nullptr) return EOPNOTSUPP;
     const Errno error = name(request);
     if (error == EUCLEAN) explain(request);
     return error;
@@ -113,7 +113,7 @@ class Worker {
 
  private:
   MissedChanges& missed() const {
-    return target_.copy == DataCopy::second ? shelf_.copies->missed_by_first : shelf_.copies->missed;
+    return target_.copy == DataCopy::second ? stores_.copies->missed_by_first : stores_.copies->missed;
   }
   /// What the other copy misses is marked before, and noted after: also of a change that failed, as it may have been
   /// made in part. A sync is marked too: the server of the other copy may have lost with its power what it syncs.
@@ -151,57 +151,57 @@ class Worker {
   template <typename Request>
   void explain(const Request& request) {
     std::string damage;
-    if constexpr (requires { request.path; }) damage = shelf_.names->damage_of(request.path);
-    if constexpr (requires { request.from; }) damage = shelf_.names->damage_of(request.from);
+    if constexpr (requires { request.path; }) damage = stores_.names->damage_of(request.path);
+    if constexpr (requires { request.from; }) damage = stores_.names->damage_of(request.from);
     if constexpr (requires { request.to; })
-      if (damage.empty()) damage = shelf_.names->damage_of(request.to);
+      if (damage.empty()) damage = stores_.names->damage_of(request.to);
     if (!damage.empty()) body = write_body(Reason{damage + "; run strider listio check"});
   }
 
   Errno name(const OpenRequest& request) {
-    return replying<Entry>([&](Entry& entry) { return shelf_.names->open(request, entry); });
+    return replying<Entry>([&](Entry& entry) { return stores_.names->open(request, entry); });
   }
   Errno name(const StatRequest& request) {
-    return replying<Entry>([&](Entry& entry) { return shelf_.names->stat(request.path, entry); });
+    return replying<Entry>([&](Entry& entry) { return stores_.names->stat(request.path, entry); });
   }
   Errno name(const UnlinkRequest& request) {
-    return replying<Orphan>([&](Orphan& orphan) { return shelf_.names->unlink(request.path, orphan); });
+    return replying<Orphan>([&](Orphan& orphan) { return stores_.names->unlink(request.path, orphan); });
   }
   Errno name(const RenameRequest& request) {
-    return replying<Orphan>([&](Orphan& orphan) { return shelf_.names->rename(request.from, request.to, orphan); });
+    return replying<Orphan>([&](Orphan& orphan) { return stores_.names->rename(request.from, request.to, orphan); });
   }
-  Errno name(const MakeDirectoryRequest& request) { return shelf_.names->make_directory(request.path, request.mode); }
-  Errno name(const RemoveDirectoryRequest& request) { return shelf_.names->remove_directory(request.path); }
-  Errno name(const SyncNamesRequest& request) { return shelf_.names->sync(request.part); }
-  Errno name(const SetEntryRequest& request) { return shelf_.names->set(request); }
-  Errno name(const MakeLinkRequest& request) { return shelf_.names->make_link(request.path, request.text); }
+  Errno name(const MakeDirectoryRequest& request) { return stores_.names->make_directory(request.path, request.mode); }
+  Errno name(const RemoveDirectoryRequest& request) { return stores_.names->remove_directory(request.path); }
+  Errno name(const SyncNamesRequest& request) { return stores_.names->sync(request.part); }
+  Errno name(const SetEntryRequest& request) { return stores_.names->set(request); }
+  Errno name(const MakeLinkRequest& request) { return stores_.names->make_link(request.path, request.text); }
   Errno name(const ReadLinkRequest& request) {
-    return replying<LinkText>([&](LinkText& text) { return shelf_.names->read_link(request.path, text.text); });
+    return replying<LinkText>([&](LinkText& text) { return stores_.names->read_link(request.path, text.text); });
   }
   Errno name(const NamesStateRequest&) {
-    return replying<NamesState>([&](NamesState& state) { return shelf_.names->state(state); });
+    return replying<NamesState>([&](NamesState& state) { return stores_.names->state(state); });
   }
   Errno name(const CheckEntryRequest& request) {
-    return replying<EntryCheck>([&](EntryCheck& check) { return shelf_.names->check_entry(request.path, check); });
+    return replying<EntryCheck>([&](EntryCheck& check) { return stores_.names->check_entry(request.path, check); });
   }
   Errno name(const ListCopiesRequest& request) {
-    return replying<DataPage>([&](DataPage& page) { return shelf_.names->list_copies(request.cookie, page); });
+    return replying<DataPage>([&](DataPage& page) { return stores_.names->list_copies(request.cookie, page); });
   }
   Errno name(const CheckCopyRequest& request) {
-    return replying<CopyCheck>([&](CopyCheck& check) { return shelf_.names->check_copy(request.file, check); });
+    return replying<CopyCheck>([&](CopyCheck& check) { return stores_.names->check_copy(request.file, check); });
   }
   Errno name(const LocateRequest& request) {
-    return replying<LinkText>([&](LinkText& path) { return shelf_.names->locate(request, path.text); });
+    return replying<LinkText>([&](LinkText& path) { return stores_.names->locate(request, path.text); });
   }
   Errno name(const RepairNameRequest& request) {
-    return replying<LinkText>([&](LinkText& now) { return shelf_.names->repair(request, now); });
+    return replying<LinkText>([&](LinkText& now) { return stores_.names->repair(request, now); });
   }
   Errno name(const ListRequest& request) {
     return replying<DirectoryPage>(
-        [&](DirectoryPage& page) { return shelf_.names->list(request.path, request.cookie, page); });
+        [&](DirectoryPage& page) { return stores_.names->list(request.path, request.cookie, page); });
   }
 
-  const Shelf& shelf_;
+  const ServerStores& stores_;
   const Target target_;
   DataStore& data_;
   std::span<std::byte> buffers_;
@@ -257,9 +257,9 @@ Errno SecondCopies::start(const StartFillRequest& request) {
   return 0;
 }
 
-std::vector<std::byte> serve(const Shelf& shelf, const NumberedRequest& request, std::span<std::byte> buffers,
+std::vector<std::byte> serve(const ServerStores& stores, const NumberedRequest& request, std::span<std::byte> buffers,
                              std::uint64_t buffer_bytes) {
-  Worker worker(shelf, request.target, buffers, buffer_bytes);
+  Worker worker(stores, request.target, buffers, buffer_bytes);
   Errno error = 0;
   try {
     error = worker.carry_out(request.request);

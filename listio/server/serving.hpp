@@ -70,8 +70,8 @@ struct SecondCopies {
   FillTurns turns;
 };
 
-/// What a server works on; `names` and `views` are the manager's alone.
-struct Shelf {
+/// The stores of a server; only the manager has `names` and `views`.
+struct ServerStores {
   DataStore* data = nullptr;
   Names* names = nullptr;
   SecondCopies* copies = nullptr;  ///< null in a volume with one copy
@@ -89,7 +89,7 @@ bool is_change(const Request& request);
 
 /// Does what a request says and returns the reply, as a message. `buffers` are the client's own, of `buffer_bytes`
 /// each.
-std::vector<std::byte> serve(const Shelf& shelf, const NumberedRequest& request, std::span<std::byte> buffers,
+std::vector<std::byte> serve(const ServerStores& stores, const NumberedRequest& request, std::span<std::byte> buffers,
                              std::uint64_t buffer_bytes);
 
 }  // namespace strider::listio

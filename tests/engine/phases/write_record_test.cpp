@@ -73,14 +73,14 @@ TEST_F(WriteRecordTest, AWholePassIsTheWholeFile) {
 
 TEST_F(WriteRecordTest, ReadWriteLeavesWhatItReadsAsItWas) {
   record.written(Operation::write, 1, {{3, 50}, {3, 60}});
-  EXPECT_FALSE(record.still_of(0));
+  EXPECT_FALSE(record.older_data_of(0));
   record.written(Operation::read_write, 2, {{3, 50}, {3, 60}});
   record.written(Operation::read_write, 3, {{3, 50}, {3, 60}});
-  ASSERT_TRUE(record.still_of(0));
-  EXPECT_EQ(record.still_of(0)->generation, 1U);
+  ASSERT_TRUE(record.older_data_of(0));
+  EXPECT_EQ(record.older_data_of(0)->generation, 1U);
   EXPECT_EQ(record.layers().size(), 3U) << "what read-write has not drawn shows through";
   record.written(Operation::write, 4, {{3, 50}, {3, 60}});
-  EXPECT_FALSE(record.still_of(0));
+  EXPECT_FALSE(record.older_data_of(0));
   EXPECT_EQ(record.layers().size(), 1U);
 }
 
@@ -190,8 +190,8 @@ class WriteRecordOf : public testing::TestWithParam<const PatternEntry*> {
       const Order order = order_of(test, rank, requests);
       for (std::uint64_t index = 0; index < std::min(requests, available); ++index) {
         Content expected{content.generation, record.passes_of(rank).last_at(index)};
-        if (const auto still = record.still_of(rank); still && still->draw.reads(index))
-          expected = {still->generation, still->left.last_at(index)};
+        if (const auto older = record.older_data_of(rank); older && older->draw.reads(index))
+          expected = {older->generation, older->left.last_at(index)};
         ASSERT_TRUE(truth.is_painted(place, request_at(order, index), expected))
             << "rank " << rank << ", index " << index;
       }

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "listio/server/file_calls.hpp"
-#include "listio/server/stand_in.hpp"
+#include "listio/server/standby_thread.hpp"
 #include "listio/server/window.hpp"
 #include "listio/server/worker_pool.hpp"
 
@@ -206,20 +206,20 @@ TEST(WorkerPoolTest, WhatAClientThatIsGoneChangesIsNotOvertaken) {
 }
 
 // proves listio: event-loop-hands-on
-TEST(StandInTest, TakesALoopOverThatIsNotBackSoon) {
+TEST(StandbyThreadTest, TakesALoopOverThatIsNotBackSoon) {
   std::atomic<int> turns = 0;
   std::thread::id looping;
-  StandIn stand_in(
+  StandbyThread standby(
       [&] {
         looping = std::this_thread::get_id();
         ++turns;
       },
       [] {});
-  const StandIn::Duty duty(stand_in);
+  const StandbyThread::Duty duty(standby);
   for (int round = 0; round < 3; ++round) {
     const int before = turns;
     const Deadline deadline = in(std::chrono::seconds(60));
-    EXPECT_TRUE(stand_in.step_aside([&] {
+    EXPECT_TRUE(standby.step_aside([&] {
       while (turns < before + 3 && !has_passed(deadline)) std::this_thread::yield();
     }));
     EXPECT_GE(turns, before + 3);
@@ -231,11 +231,11 @@ TEST(StandInTest, TakesALoopOverThatIsNotBackSoon) {
 }
 
 // proves listio: event-loop-executes
-TEST(StandInTest, DoesNothingWhereWorkIsShort) {
+TEST(StandbyThreadTest, DoesNothingWhereWorkIsShort) {
   int turns = 0, others = 0;
-  StandIn stand_in([&] { ++turns; }, [] {});
-  const StandIn::Duty duty(stand_in);
-  for (int i = 0; i < 100000; ++i) others += stand_in.step_aside([] {}) ? 1 : 0;
+  StandbyThread standby([&] { ++turns; }, [] {});
+  const StandbyThread::Duty duty(standby);
+  for (int i = 0; i < 100000; ++i) others += standby.step_aside([] {}) ? 1 : 0;
   EXPECT_EQ(turns > 0, others > 0) << "taken over only where this thread was held up";
   EXPECT_LT(others, 1000);
 }

@@ -38,8 +38,8 @@ class ThrowingStore final : public DataStore {
   std::function<void()> act_;
 };
 
-std::uint32_t error_of(const Shelf& shelf, const Request& request, const Target& target = {}) {
-  const std::vector<std::byte> message = serve(shelf, {7, request, target}, {}, 0);
+std::uint32_t error_of(const ServerStores& stores, const Request& request, const Target& target = {}) {
+  const std::vector<std::byte> message = serve(stores, {7, request, target}, {}, 0);
   const auto parsed = parse_server_message(message);
   const auto& reply = std::get<Reply>(std::get<ServerMessage>(parsed));
   EXPECT_EQ(reply.number, 7);
@@ -48,9 +48,9 @@ std::uint32_t error_of(const Shelf& shelf, const Request& request, const Target&
 
 std::uint32_t error_of(const std::function<void()>& act) {
   ThrowingStore store(act);
-  Shelf shelf;
-  shelf.data = &store;
-  return error_of(shelf, TruncateRequest{5, 1});
+  ServerStores stores;
+  stores.data = &store;
+  return error_of(stores, TruncateRequest{5, 1});
 }
 
 TEST(ServingTest, EachExceptionEndsARequestWithAnError) {
@@ -67,12 +67,12 @@ TEST(ServingTest, AStartOfAFillDoesNotWaitForRequestsOfThisFill) {
   const Descriptor folder(::open(place.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   SecondCopies copies({.volume = {}, .number = 0, .servers = 2}, folder.get(), folder.get(),
                       std::make_unique<ThrowingStore>([] {}));
-  Shelf shelf;
-  shelf.data = copies.data.get();
-  shelf.copies = &copies;
-  EXPECT_EQ(error_of(shelf, StartFillRequest{fill, 1, 2}), 0);
-  EXPECT_EQ(error_of(shelf, StartFillRequest{fill, 1, 2}, {.fill = fill}), 0);
-  EXPECT_EQ(error_of(shelf, TruncateRequest{5, 1}, {.view = 3}), 0);
+  ServerStores stores;
+  stores.data = copies.data.get();
+  stores.copies = &copies;
+  EXPECT_EQ(error_of(stores, StartFillRequest{fill, 1, 2}), 0);
+  EXPECT_EQ(error_of(stores, StartFillRequest{fill, 1, 2}, {.fill = fill}), 0);
+  EXPECT_EQ(error_of(stores, TruncateRequest{5, 1}, {.view = 3}), 0);
 }
 
 }  // namespace

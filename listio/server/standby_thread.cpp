@@ -1,4 +1,4 @@
-#include "listio/server/stand_in.hpp"
+#include "listio/server/standby_thread.hpp"
 
 #include <chrono>
 #include <exception>
@@ -15,10 +15,10 @@ constexpr int most_busy_looks = 10;  // at a thread that runs, or would if it ha
 
 }  // namespace
 
-StandIn::StandIn(std::function<void()> turn, std::function<void()> wake)
+StandbyThread::StandbyThread(std::function<void()> turn, std::function<void()> wake)
     : turn_(std::move(turn)), wake_(std::move(wake)), thread_([this] { stand_by(); }) {}
 
-StandIn::~StandIn() {
+StandbyThread::~StandbyThread() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -27,7 +27,7 @@ StandIn::~StandIn() {
   thread_.join();
 }
 
-void StandIn::begin() {
+void StandbyThread::begin() {
   work_ = ++works_;
   if (asleep_) {
     const std::lock_guard lock(mutex_);
@@ -37,7 +37,7 @@ void StandIn::begin() {
   loop_.unlock();
 }
 
-bool StandIn::end() {
+bool StandbyThread::end() {
   work_ = 0;
   if (!loop_.try_lock()) {
     wake_();
@@ -47,13 +47,13 @@ bool StandIn::end() {
 }
 
 /// False: it is over.
-bool StandIn::wait_a_moment() {
+bool StandbyThread::wait_a_moment() {
   std::unique_lock lock(mutex_);
   return !called_.wait_for(lock, look_every, [this] { return ending_; });
 }
 
-/// Whether the thread on duty waits for something else than a processor.
-bool StandIn::waits() const {
+/// Whether the thread on duty waits, but not for a processor.
+bool StandbyThread::waits() const {
   std::ifstream file("/proc/self/task/" + std::to_string(on_duty_) + "/stat");
   std::string text;
   std::getline(file, text);
@@ -61,7 +61,7 @@ bool StandIn::waits() const {
   return name_end == std::string::npos || text[name_end + 2] != 'R';
 }
 
-void StandIn::stand_by() {
+void StandbyThread::stand_by() {
   std::uint64_t seen = 0;
   for (int idle = 0, looks = 0; wait_a_moment();) {
     const std::uint64_t current = work_;
@@ -77,7 +77,7 @@ void StandIn::stand_by() {
           turn_();
         }
       } catch (const std::exception&) {
-        return;  // the thread on duty meets the same when it is back, and has somebody to tell
+        return;  // the thread on duty meets the same error when it is back, and reports it
       }
       idle = 0;
     } else if (idle > most_idle_looks) {

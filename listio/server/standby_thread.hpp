@@ -10,27 +10,27 @@
 
 namespace strider::listio {
 
-/// Keeps an event loop going while the thread that runs it does something that may take long. Where that is done soon
-/// nothing changes hands, which would cost as much as a small request; where it has waited for longer than 10 ms (20 ms
-/// at the latest), or has lasted for 100 ms without waiting, a thread that stands by takes the loop over.
-class StandIn {
+/// Runs an event loop while its thread executes work that may take long. Short work stays in the thread: a handover
+/// costs as much as a small request. Work that waits for longer than 10 ms (20 ms at the latest), or runs for 100 ms
+/// without waiting, makes the standby thread take over the loop.
+class StandbyThread {
  public:
-  /// `turn` is one round of the loop, `wake` ends one that waits.
-  StandIn(std::function<void()> turn, std::function<void()> wake);
-  ~StandIn();
-  StandIn(const StandIn&) = delete;
-  StandIn& operator=(const StandIn&) = delete;
+  /// `turn`: one round of the loop. `wake` ends a round that waits.
+  StandbyThread(std::function<void()> turn, std::function<void()> wake);
+  ~StandbyThread();
+  StandbyThread(const StandbyThread&) = delete;
+  StandbyThread& operator=(const StandbyThread&) = delete;
 
-  /// The calling thread runs the loop as long as the object lives.
+  /// While the object lives, the calling thread runs the loop.
   class Duty {
    public:
-    explicit Duty(StandIn& stand_in) : lock_(stand_in.loop_) { stand_in.on_duty_ = ::gettid(); }
+    explicit Duty(StandbyThread& standby) : lock_(standby.loop_) { standby.on_duty_ = ::gettid(); }
 
    private:
     std::lock_guard<std::mutex> lock_;
   };
 
-  /// Of the thread on duty: does `work`, during which the loop may go on. Whether another thread ran it.
+  /// Called by the thread on duty: executes `work`. Returns whether the standby thread ran the loop meanwhile.
   template <typename Work>
   bool step_aside(const Work& work) {
     begin();
