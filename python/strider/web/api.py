@@ -14,7 +14,7 @@ from strider.launch import check_target
 from strider.store.labels import write_labels
 from strider.units import parse_seconds
 from strider.web import data_sets
-from strider.web.batch import Slurm, SlurmOptions
+from strider.web.batch import BatchOptions, BatchQueue
 from strider.web.continuing import is_cut, require_resumable
 from strider.web.jobs import Jobs
 from strider.web.questions import JobQuestion, Nothing, PictureQuestion, SuiteQuestion, SuiteText
@@ -35,7 +35,7 @@ class Submission(BaseModel):
 
     text: str
     where: Literal["here", "slurm"] = "here"
-    slurm: SlurmOptions = SlurmOptions()
+    slurm: BatchOptions = BatchOptions()
 
 
 class LabelOrder(BaseModel):
@@ -65,17 +65,17 @@ class Api:
     Args:
         site: The ground.
         jobs: The queue.
-        slurm: The scheduler, whether it is there or not.
+        batch: The jobs of schedulers.
         saved: The suites that were kept.
         workers: Who looks at suites.
         runs: The store's runs.
     """
 
     def __init__(
-        self, site: Site, jobs: Jobs, slurm: Slurm, saved: SavedSuites, workers: Workers, runs: Runs
+        self, site: Site, jobs: Jobs, batch: BatchQueue, saved: SavedSuites, workers: Workers, runs: Runs
     ) -> None:
         self._runs = runs
-        self._site, self._jobs, self._slurm, self._saved = site, jobs, slurm, saved
+        self._site, self._jobs, self._batch, self._saved = site, jobs, batch, saved
         self._workers = workers
         self._gallery: Json = None
 
@@ -112,7 +112,7 @@ class Api:
         if asked.where == "slurm":
             nodes = int(asked.slurm.nodes or 0) or None
             needs = await self._workers.ask("job", JobQuestion(text=asked.text, nodes=nodes))
-            job = await self._slurm.submit(asked.text, needs, asked.slurm)
+            job = await self._batch.submit(asked.text, needs, asked.slurm)
             return JSONResponse({"job": job.id}, 201)
         judged = await self._workers.ask("judge", SuiteText(text=asked.text))
         return JSONResponse({"job": self._jobs.submit(judged["name"], asked.text).id}, 201)
@@ -191,8 +191,8 @@ class Api:
     async def cancel(self, request: Request) -> Response:
         """Ends a job."""
         name = request.path_params["job"]
-        if await asyncio.to_thread(self._slurm.knows, name):
-            await self._slurm.cancel(name)
+        if await asyncio.to_thread(self._batch.knows, name):
+            await self._batch.cancel(name)
         else:
             self._jobs.cancel(self._jobs.get(name))
         return JSONResponse({})
@@ -200,14 +200,14 @@ class Api:
     async def jobs(self, _: Request) -> Response:
         """All jobs since the server was started."""
         here = [(job.id, job.state, job.run) for job in self._jobs.all()]
-        slurm = [(job.id, job.state, job.run) for job in await asyncio.to_thread(self._slurm.all)]
-        return JSONResponse([{"job": job, "state": state, "run": run} for job, state, run in here + slurm])
+        batch = [(job.id, job.state, job.run) for job in await asyncio.to_thread(self._batch.all)]
+        return JSONResponse([{"job": job, "state": state, "run": run} for job, state, run in here + batch])
 
     async def job(self, request: Request) -> Response:
         """How a job is."""
         name = request.path_params["job"]
-        if await asyncio.to_thread(self._slurm.knows, name):
-            job = await self._slurm.look(name)
+        if await asyncio.to_thread(self._batch.knows, name):
+            job = await self._batch.look(name)
             shown = {"state": job.state, "reason": job.reason, "run": job.run, "output": job.output}
             return JSONResponse(shown)
         here = self._jobs.get(name)

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 
 from strider.errors import ExitCode, StriderError
 from strider.web.api import Api, failure
-from strider.web.batch import Slurm
+from strider.web.batch import BatchQueue
 from strider.web.continuing import require_resumable
 from strider.web.drawing import Drawing
 from strider.web.guard import Guard, Keys
@@ -51,12 +51,12 @@ def application(site: Site, keys: Keys, by_hand: Callable[[], bool]) -> ASGIApp:
         else:
             await workers.ask("judge", SuiteText(text=job.file.read_text(encoding="utf-8")))
 
-    jobs, slurm = Jobs(site, runs, may_start, by_hand), Slurm(site)
+    jobs, batch = Jobs(site, runs, may_start, by_hand), BatchQueue(site)
     saved = SavedSuites(site.store / "suites")
-    views = Views(site, runs, jobs, slurm, saved, Drawing(site.store), Streams(runs.directory), keys)
+    views = Views(site, runs, jobs, batch, saved, Drawing(site.store), Streams(runs.directory), keys)
     routes = [
         *_pages(views),
-        *_api(Api(site, jobs, slurm, saved, workers, runs)),
+        *_api(Api(site, jobs, batch, saved, workers, runs)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
 

@@ -1,4 +1,4 @@
-"""Jobs of a scheduler from the page: those of `strider submit`, submitted and cancelled by the same code."""
+"""Jobs of schedulers on the page: submitted and cancelled by the same code as `strider submit` uses."""
 
 import asyncio
 from collections.abc import Mapping
@@ -16,14 +16,16 @@ from strider.web.submission import Submission
 if TYPE_CHECKING:
     from strider.jobs import Condition, Job
 
+_EXECUTOR = "slurm"
+"""The scheduler that the page submits to."""
 MOST_SHOWN = 100
 """Newest jobs of the store that are shown."""
-_GLANCE_S = 2.0
-"""A list does not wait longer for the scheduler."""
+_REFRESH_LIMIT_S = 2.0
+"""Most time that a list waits for the schedulers."""
 
 
-class SlurmOptions(BaseModel):
-    """What a user may ask of the scheduler."""
+class BatchOptions(BaseModel):
+    """Options of a job that a user may set on the page."""
 
     partition: Word = ""
     account: Word = ""
@@ -32,11 +34,11 @@ class SlurmOptions(BaseModel):
 
 
 @dataclass(kw_only=True)
-class SlurmJob(Submission):
+class BatchJob(Submission):
     """A job as a page shows it.
 
     Attributes:
-        state: `waiting`, `running`, `done`, `failed`, `cancelled`, or `unknown` where Slurm does not answer.
+        state: `waiting`, `running`, `done`, `failed`, `cancelled`, or `unknown`.
         place: Name of its scheduler.
     """
 
@@ -49,8 +51,8 @@ class SlurmJob(Submission):
         return self.state in ("done", "failed", "cancelled")
 
 
-class Slurm:
-    """The scheduler of the page.
+class BatchQueue:
+    """The jobs of schedulers: all of the store; the page submits to one scheduler.
 
     Args:
         site: The ground.
@@ -63,24 +65,24 @@ class Slurm:
 
     @property
     def missing(self) -> str:
-        """Why nothing can be submitted; empty where it can."""
+        """The reason that nothing can be submitted; empty if there is none."""
         from strider.jobs.executors import missing_of
 
-        return missing_of("slurm").partition(":")[0]
+        return missing_of(_EXECUTOR).partition(":")[0]
 
-    def all(self) -> list[SlurmJob]:
-        """The newest jobs of the store, newest first, as they were when last looked at."""
+    def all(self) -> list[BatchJob]:
+        """The newest jobs of the store, newest first, with the last known state."""
         return [self._shown(job) for job in reversed(self._jobs())]
 
-    def of_run(self, run: str) -> SlurmJob | None:
-        """The newest job whose run this is, as it was when last looked at; None if there is none."""
+    def of_run(self, run: str) -> BatchJob | None:
+        """The newest job of a run, with the last known state; None if there is none."""
         return next((self._shown(job) for job in reversed(self._jobs()) if job.record.run == run), None)
 
     async def refresh(self) -> None:
-        """Asks the scheduler about all jobs that are not known to be over; waits only for a moment."""
+        """Asks the schedulers for all jobs that may not be over; waits for `_REFRESH_LIMIT_S` at most."""
         if self._asking is None or self._asking.done():
             self._asking = asyncio.create_task(asyncio.to_thread(self._look_at_all))
-        await asyncio.wait([self._asking], timeout=_GLANCE_S)
+        await asyncio.wait([self._asking], timeout=_REFRESH_LIMIT_S)
 
     def _look_at_all(self) -> None:
         from strider.jobs import conditions
@@ -94,7 +96,7 @@ class Slurm:
         return all_jobs(self._site.store, MOST_SHOWN)
 
     def knows(self, name: str) -> bool:
-        """Whether a job is one of these."""
+        """Whether there is a job with this name."""
         return self._found(name) is not None
 
     def _found(self, name: str) -> "Job | None":
@@ -106,12 +108,12 @@ class Slurm:
                 return read(folder_of(self._site.store) / name)
         return None
 
-    def _shown(self, job: "Job") -> SlurmJob:
+    def _shown(self, job: "Job") -> BatchJob:
         from strider.jobs.condition import has_run
         from strider.jobs.executors import shown_name
 
         run, count = job.record.run if has_run(job) else "", len(job.record.numbers)
-        shown = SlurmJob(id=job.id, suite=job.record.suite, folder=job.folder, run=run)
+        shown = BatchJob(id=job.id, suite=job.record.suite, folder=job.folder, run=run)
         shown.place = shown_name(job.record.options.executor)
         if now := self._known.get(job.id):
             shown.state, shown.reason, shown.number = now.state, now.reason, now.number
@@ -120,13 +122,13 @@ class Slurm:
             shown.state = "unknown"
         return shown
 
-    async def submit(self, text: str, needs: Mapping[str, Any], asked: SlurmOptions) -> SlurmJob:
-        """Hands a suite to the scheduler.
+    async def submit(self, text: str, needs: Mapping[str, Any], asked: BatchOptions) -> BatchJob:
+        """Submits a suite to the scheduler.
 
         Args:
-            text: Its text, without mistakes.
-            needs: The answer to the question `job` about it.
-            asked: What the user asks of the scheduler.
+            text: Its text, checked.
+            needs: The answer to the question `job` about the suite.
+            asked: Options of the job.
 
         Raises:
             StriderError: There is no scheduler, or it refuses.
@@ -135,32 +137,32 @@ class Slurm:
             raise StriderError(self.missing, ExitCode.CANNOT_RUN)
         return self._shown(await asyncio.to_thread(self._submit, text, needs, asked))
 
-    def _submit(self, text: str, needs: Mapping[str, Any], asked: SlurmOptions) -> "Job":
+    def _submit(self, text: str, needs: Mapping[str, Any], asked: BatchOptions) -> "Job":
         from strider.jobs import Order, jobs_needed, parse_options, submit
         from strider.launch.launchers import Places
 
         options = parse_options(
-            executor="slurm",
+            executor=_EXECUTOR,
             nodes=needs["nodes"],
             per_node=needs["per_node"],
             time=asked.time,
             partition=asked.partition,
             account=asked.account,
         )
-        # Slurm's daemons start the ranks, so none of them can be confined from here.
+        # The scheduler's daemons start the ranks, so none of them can be confined from here.
         words = [*self._site.bounds("auto"), *Places(nodes=int(asked.nodes or 0) or None).words]
         jobs = jobs_needed(options, needs["seconds"], None)
         return submit(Order(needs["name"], text, needs["ranks"], options, words, jobs=jobs), self._site.store)
 
-    async def look(self, name: str) -> SlurmJob:
-        """A job as it is now.
+    async def look(self, name: str) -> BatchJob:
+        """A job with its current state.
 
         Raises:
-            StriderError: It is not there any more.
+            StriderError: It no longer exists.
         """
         return await asyncio.to_thread(self._look, name)
 
-    def _look(self, name: str) -> SlurmJob:
+    def _look(self, name: str) -> BatchJob:
         from strider.jobs import condition
 
         job = self._found(name)
@@ -172,7 +174,7 @@ class Slurm:
         return shown
 
     async def cancel(self, name: str) -> None:
-        """Takes a job out of the queue, or interrupts its run as Ctrl-C does.
+        """Removes a job from the queue, or interrupts its run as Ctrl-C does.
 
         Raises:
             StriderError: The scheduler refuses.

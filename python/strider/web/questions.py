@@ -52,7 +52,7 @@ class SuiteText(BaseModel):
 
 
 class JobQuestion(SuiteText):
-    """A suite that is to be a job of Slurm, on so many nodes; None for as many as its cases need."""
+    """A suite to submit as a job, on some nodes; None: as many as its cases need."""
 
     nodes: int | None = None
 
@@ -88,7 +88,7 @@ def _judge(asked: SuiteText, site: Site) -> Json:
 
 
 def _job(asked: JobQuestion, site: Site) -> Json:
-    """The same of a suite that is to be a job of Slurm, with its nodes and the ranks on each.
+    """The same for a suite to submit as a job, with its nodes and the ranks on each.
 
     0 ranks on each: as many as the suite needs.
 

@@ -24,7 +24,7 @@ from strider.suite import ready_made
 from strider.units import format_bytes, format_seconds
 from strider.web import data_sets
 from strider.web.api import read
-from strider.web.batch import Slurm, SlurmJob
+from strider.web.batch import BatchJob, BatchQueue
 from strider.web.continuing import is_cut, is_killed
 from strider.web.drawing import Drawing
 from strider.web.editing import Add, apply
@@ -58,7 +58,7 @@ class Views:
     site: Site
     runs: Runs
     jobs: Jobs
-    slurm: Slurm
+    batch: BatchQueue
     saved: SavedSuites
     drawing: Drawing
     streams: Streams
@@ -77,7 +77,7 @@ class Views:
             kept=kept,
             ready_made=list(ready_made()),
             allowed=[str(path) for path in self.site.allowed],
-            slurm_missing=self.slurm.missing,
+            slurm_missing=self.batch.missing,
             start=start,
             blank=self._blank(),
             text=self._workload(request.query_params.get("workload", ""))
@@ -112,8 +112,8 @@ class Views:
         current = min(max(1, current), last)
         names = found[(current - 1) * PER_PAGE : current * PER_PAGE]
         shown = await asyncio.to_thread(self.runs.listed, names)
-        await self.slurm.refresh()
-        slurm_jobs = await asyncio.to_thread(self.slurm.all)
+        await self.batch.refresh()
+        batch_jobs = await asyncio.to_thread(self.batch.all)
         return page(
             "runs",
             words=words,
@@ -123,7 +123,7 @@ class Views:
             current=current,
             last=last,
             jobs=[job for job in self.jobs.all() if not job.over or not job.run],
-            slurm_jobs=[job for job in slurm_jobs if not job.over or not job.run],
+            batch_jobs=[job for job in batch_jobs if not job.over or not job.run],
         )
 
     async def run(self, request: Request) -> Response:
@@ -157,12 +157,12 @@ class Views:
             cases=plan["titles"],
         )
 
-    async def _batch_job(self, run: str) -> SlurmJob | None:
+    async def _batch_job(self, run: str) -> BatchJob | None:
         """The job of a scheduler that has a run; None if it has none."""
-        if await asyncio.to_thread(self.slurm.of_run, run) is None:
+        if await asyncio.to_thread(self.batch.of_run, run) is None:
             return None
-        await self.slurm.refresh()
-        return await asyncio.to_thread(self.slurm.of_run, run)
+        await self.batch.refresh()
+        return await asyncio.to_thread(self.batch.of_run, run)
 
     async def data(self, request: Request) -> Response:
         """The data sets of a directory, to be verified or removed."""
@@ -240,8 +240,8 @@ class Views:
     async def job(self, request: Request) -> Response:
         """A job: its run once there is one, else how it is."""
         name = request.path_params["job"]
-        if await asyncio.to_thread(self.slurm.knows, name):
-            batch = await self.slurm.look(name)
+        if await asyncio.to_thread(self.batch.knows, name):
+            batch = await self.batch.look(name)
             return page("job", job=batch, where=batch.place)
         job = self._known(self.jobs.get, name)
         if job.run and not job.verifies:

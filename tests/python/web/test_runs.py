@@ -108,21 +108,21 @@ def test_a_stream_reports_all_of_a_run_and_ends_with_it(store: Path) -> None:
     directory = store / "2026-11-01-101112-alpha-abcd"
     events = [json.loads(line) for line in (directory / "events.jsonl").read_text().splitlines()]
     samples = [event for event in events if event["event"] == "sample"]
-    told, end = messages(directory)
-    assert [one["rate_mib_s"] for one in told["new"]] == [one["rate_mib_s"] for one in samples]
+    message, end = messages(directory)
+    assert [one["rate_mib_s"] for one in message["new"]] == [one["rate_mib_s"] for one in samples]
     # A percentile needs ten requests beyond it.
-    assert [one["p50_s"] is not None for one in told["new"]] == [s["requests"] >= 20 for s in samples]
-    assert [one["p99_s"] is not None for one in told["new"]] == [s["requests"] >= 1000 for s in samples]
-    assert (told["fraction"], told["ended"]) == (1.0, True)
+    assert [one["p50_s"] is not None for one in message["new"]] == [s["requests"] >= 20 for s in samples]
+    assert [one["p99_s"] is not None for one in message["new"]] == [s["requests"] >= 1000 for s in samples]
+    assert (message["fraction"], message["ended"]) == (1.0, True)
     assert end == {"over": True}
 
 
 def test_a_stream_leaves_out_the_pauses_of_a_resumed_run(tmp_path: Path) -> None:
-    told, _ = messages(resumed(tmp_path / "2026-11-01-101112-alpha-abcd", (1, 3)))
-    times = [one["time_s"] for one in told["new"]]
+    message, _ = messages(resumed(tmp_path / "2026-11-01-101112-alpha-abcd", (1, 3)))
+    times = [one["time_s"] for one in message["new"]]
     assert len(times) == 12
     assert times == sorted(times)
-    assert max(*times, told["elapsed_s"]) < PAUSE_S
+    assert max(*times, message["elapsed_s"]) < PAUSE_S
 
 
 def test_the_live_view_knows_the_deadlines_of_the_phases(tmp_path: Path) -> None:
