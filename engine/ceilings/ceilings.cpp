@@ -107,11 +107,14 @@ struct NodeCeilings {
     own.has_spread = ceiling.spread ? 1 : 0;
   }
   std::vector<Ceiling> ceilings() const {
-    const auto told = [](std::uint32_t has, double number) { return has != 0 ? std::optional(number) : std::nullopt; };
+    const auto if_known = [](std::uint32_t has, double number) {
+      return has != 0 ? std::optional(number) : std::nullopt;
+    };
     std::vector<Ceiling> all;
     for (std::uint32_t i = 0; i < count; ++i) {
       const NodeCeiling& own = each[i];
-      all.push_back({own.name, "MiB/s", told(own.has_value, own.value), told(own.has_spread, own.spread), own.about});
+      all.push_back(
+          {own.name, "MiB/s", if_known(own.has_value, own.value), if_known(own.has_spread, own.spread), own.about});
     }
     return all;
   }

@@ -124,7 +124,9 @@ std::uint64_t room(const std::string& path, std::size_t sharers, std::uint64_t m
   return std::min(most, free_bytes / parts_of_space / sharers / request_bytes * request_bytes);
 }
 
-Ceiling untold(const char* name, const std::string& why) { return {name, "MiB/s", std::nullopt, std::nullopt, why}; }
+Ceiling unmeasured(const char* name, const std::string& why) {
+  return {name, "MiB/s", std::nullopt, std::nullopt, why};
+}
 
 std::string amount(const StreamAmount& moved) {
   return std::to_string(moved.bytes / mib) + " MiB, " + std::to_string(streams) + " requests of 1 MiB in flight";
@@ -163,7 +165,7 @@ DeviceStream measure_buffered(const DeviceStreamOptions& options, std::uint64_t 
   const StreamAmount written = fits > first.bytes ? write(std::min({size, fits, most_buffered_bytes})) : first;
   DeviceStream found{
       ceiling_of("write", "MiB/s", {written.mib_s()}, "fsync at the end, " + amount(written)),
-      untold("read", "direct I/O is not possible here, and the file cannot be dropped from the page cache")};
+      unmeasured("read", "direct I/O is not possible here, and the file cannot be dropped from the page cache")};
   if (!dropped(options)) return found;
   const StreamAmount read = move(file, options, Way::read, written.bytes, options.seconds);
   found.read = ceiling_of("read", "MiB/s", {read.mib_s()}, "dropped from the page cache before, " + amount(read));
@@ -179,7 +181,7 @@ DeviceStream measure_device(const DeviceStreamOptions& options) {
       const std::string why =
           options.sharers == 1 ? "less than 64 MiB are free"
                                : "less than 64 MiB are free for each of " + std::to_string(options.sharers) + " nodes";
-      return {untold("write", why), untold("read", why)};
+      return {unmeasured("write", why), unmeasured("read", why)};
     }
     try {
       return measure_direct(options, size);
@@ -190,9 +192,9 @@ DeviceStream measure_device(const DeviceStreamOptions& options) {
     }
   } catch (const IoError& error) {
     const std::string why = error.details().call + ": " + error.what();
-    return {untold("write", why), untold("read", why)};
+    return {unmeasured("write", why), unmeasured("read", why)};
   } catch (const std::system_error& error) {  // no thread to be had
-    return {untold("write", error.what()), untold("read", error.what())};
+    return {unmeasured("write", error.what()), unmeasured("read", error.what())};
   }
 }
 

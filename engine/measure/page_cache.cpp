@@ -43,9 +43,9 @@ std::optional<std::uint64_t> mincore_pages(int descriptor, std::uint64_t size) {
     void* memory = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, descriptor, static_cast<off_t>(offset));
     if (memory == MAP_FAILED) return std::nullopt;
     resident.assign((length + page_bytes() - 1) / page_bytes(), 0);
-    const bool told = ::mincore(memory, length, resident.data()) == 0;
+    const bool is_known = ::mincore(memory, length, resident.data()) == 0;
     ::munmap(memory, length);
-    if (!told) return std::nullopt;
+    if (!is_known) return std::nullopt;
     pages += static_cast<std::uint64_t>(
         std::count_if(resident.begin(), resident.end(), [](unsigned char state) { return (state & 1U) != 0; }));
   }

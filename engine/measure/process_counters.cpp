@@ -129,13 +129,13 @@ void read_processes(const std::string& root, std::span<const WatchedProcess> pro
   TrafficOfPorts ports;
   for (const WatchedProcess& process : processes)
     if (process.port != 0) ports.try_emplace(process.port);
-  const bool told = !ports.empty() && root.empty() && read_traffic(ports);
+  const bool is_known = !ports.empty() && root.empty() && read_traffic(ports);
   for (const WatchedProcess& process : processes) {
     const std::string directory = root + "/proc/" + std::to_string(process.pid);
     CounterGroup group{"process", process.name, {}};
     if (!add_times(directory, process, group)) continue;
     add_switches(directory, group);
-    if (told && process.port != 0) {
+    if (is_known && process.port != 0) {
       const Traffic& traffic = ports.at(process.port);
       group.add("received_packets", traffic.received_packets);
       group.add("sent_packets", traffic.sent_packets);

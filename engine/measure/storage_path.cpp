@@ -19,9 +19,9 @@ StorageSource source_of(const Mount& mount) {
   if (mount.type == "nfs" || mount.type == "nfs4") return StorageSource::nfs;
   if (mount.type == "ceph") return StorageSource::ceph;
   // In memory, or served by the kernel of a virtual machine's host.
-  constexpr std::array<std::string_view, 7> untold{"tmpfs", "ramfs",    "devtmpfs", "hugetlbfs",
-                                                   "9p",    "virtiofs", "vboxsf"};
-  if (is_one_of(mount.type, untold)) return StorageSource::unknown;
+  constexpr std::array<std::string_view, 7> without_source{"tmpfs", "ramfs",    "devtmpfs", "hugetlbfs",
+                                                           "9p",    "virtiofs", "vboxsf"};
+  if (is_one_of(mount.type, without_source)) return StorageSource::unknown;
   // ZFS reads in threads of its own; a FUSE daemon is another process.
   const bool others_read = mount.type == "zfs" || mount.type.starts_with("fuse");
   if (!others_read && (mount.source.starts_with("/dev/") || mount.type == "overlay")) return StorageSource::process;

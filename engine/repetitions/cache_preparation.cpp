@@ -16,11 +16,11 @@ constexpr double tolerated_share = 0.01;
 
 /// What the ranks found, to be added up.
 struct Residue {
-  enum Field { cached_bytes, file_bytes, looked_by_mincore, untold_files, refusals, dropped_all, fields };
+  enum Field { cached_bytes, file_bytes, looked_by_mincore, unknown_files, refusals, dropped_all, fields };
   std::array<std::uint64_t, fields> value{};
 
   std::optional<double> cached_share() const {
-    if (value[untold_files] > 0 || value[file_bytes] == 0) return std::nullopt;
+    if (value[unknown_files] > 0 || value[file_bytes] == 0) return std::nullopt;
     return static_cast<double>(value[cached_bytes]) / static_cast<double>(value[file_bytes]);
   }
 };
@@ -47,7 +47,7 @@ class Preparation {
         found = pages.look(PageCacheView::mincore);
         mine_.value[Residue::looked_by_mincore] = 1;
       }
-      if (!found) ++mine_.value[Residue::untold_files];
+      if (!found) ++mine_.value[Residue::unknown_files];
       mine_.value[Residue::cached_bytes] += found ? found->cached_bytes : 0;
       mine_.value[Residue::file_bytes] += found ? found->file_bytes : 0;
     });

@@ -7,7 +7,7 @@
 namespace strider {
 
 enum class ObserveEnd {
-  told,          ///< by a signal
+  signal,
   input_closes,  ///< or when standard input comes to its end: whoever started this over a network is gone
 };
 
@@ -17,7 +17,7 @@ struct ObserveOptions {
   double duration_s = std::numeric_limits<double>::infinity();
   CounterScope counters = CounterScope::all;
   std::string root;  ///< before /proc and /sys
-  ObserveEnd end = ObserveEnd::told;
+  ObserveEnd end = ObserveEnd::signal;
 };
 
 /// Writes down what this node's counters come to in each interval, without MPI: on a storage server beside a run. Ends

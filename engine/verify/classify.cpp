@@ -137,10 +137,10 @@ void Classifier::Examination::consider_shifts(std::uint64_t position) {
   std::array<std::byte, 2 * most + 4> around;
   const auto known = std::span(around).first(before + most + 4);
   piece_.expected.fill(known, offset - before);
-  const std::size_t told = std::min<std::size_t>(4, piece_.size() - position);
+  const std::size_t length = std::min<std::size_t>(4, piece_.size() - position);
   const std::byte* found = piece_.found.data() + position;
   for (std::size_t i = 0; i < before + most + 1; ++i)
-    if (known[i] == *found && std::memcmp(known.data() + i, found, told) == 0)
+    if (known[i] == *found && std::memcmp(known.data() + i, found, length) == 0)
       consider(Explanation::other_data(Cause::shifted, piece_.expected, before - i,
                                        static_cast<std::int64_t>(before) - static_cast<std::int64_t>(i)),
                position, 10);
@@ -252,15 +252,15 @@ bool Classifier::Examination::explain_by_bits(std::uint64_t position, std::uint6
 
 /// Whether what is at this position is certainly something else.
 bool Classifier::Examination::ends_foreign(std::uint64_t position) {
-  const std::uint64_t told = std::min<std::uint64_t>(8, piece_.size() - position);
-  const auto some = piece_.found.subspan(position, told);
+  const std::uint64_t length = std::min<std::uint64_t>(8, piece_.size() - position);
+  const auto some = piece_.found.subspan(position, length);
   const auto all = [&](std::byte value) {
-    return told == 8 && std::ranges::all_of(some, [value](std::byte b) { return b == value; });
+    return length == 8 && std::ranges::all_of(some, [value](std::byte b) { return b == value; });
   };
-  if (told >= 4 && !piece_.expected.first_mismatch(some, piece_.file_offset + position)) return true;
+  if (length >= 4 && !piece_.expected.first_mismatch(some, piece_.file_offset + position)) return true;
   if (all(std::byte{0}) || all(spoilt_byte)) return true;
   const std::uint64_t offset = piece_.file_offset + position;
-  if (told == 8 && offset % 8 == 0)
+  if (length == 8 && offset % 8 == 0)
     for (const std::uint64_t width : {2U, 4U, 8U})
       if (const auto swapped = Explanation::swapped(piece_.expected, width, 0);
           swapped.end(piece_, position, position + 8) == position + 8)

@@ -102,11 +102,11 @@ void stop_with_input() {
   }).detach();
 }
 
-/// Waits for a request while something else is to be done, and does it. Whether there is one.
+/// Waits for a request, and does pending work of locks and removals. Returns whether a request has come.
 bool request_comes(fuse_session* session, FileSystem& system) {
-  constexpr int glance_ms = 5;
+  constexpr int poll_ms = 5;
   pollfd requests{fuse_session_fd(session), POLLIN, 0};
-  const bool comes = ::poll(&requests, 1, glance_ms) > 0;
+  const bool comes = ::poll(&requests, 1, poll_ms) > 0;
   if (system.locks.are_waiting()) system.locks.progress();
   try {
     if (!comes && system.client.removals_are_waiting()) system.client.finish_removals();

@@ -82,18 +82,18 @@ bool wait_for(const Descriptor& descriptor, int limit_ms) {
   return ::poll(&polled, 1, limit_ms) > 0;
 }
 
-/// Has nothing more to do with the terminal or connection of whoever started it.
-void let_go(const Descriptor& log, const Descriptor& told) {
+/// Detaches from the terminal or connection that started the process.
+void let_go(const Descriptor& log, const Descriptor& ready) {
   const Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!nothing || ::dup2(nothing.get(), STDIN_FILENO) < 0 || ::dup2(nothing.get(), STDOUT_FILENO) < 0 ||
-      ::dup2(log.get(), STDERR_FILENO) < 0 || ::write(told.get(), "r", 1) != 1)
+      ::dup2(log.get(), STDERR_FILENO) < 0 || ::write(ready.get(), "r", 1) != 1)
     throw_system_error("detaching from the terminal");
 }
 
-int wait_until_ready(pid_t child, const Descriptor& telling) {
+int wait_until_ready(pid_t child, const Descriptor& readiness) {
   char byte = 0;
-  const bool came = wait_for(telling, ready_ms);
-  if (came && ::read(telling.get(), &byte, 1) == 1) return 0;
+  const bool came = wait_for(readiness, ready_ms);
+  if (came && ::read(readiness.get(), &byte, 1) == 1) return 0;
   if (!came) {
     std::fprintf(stderr, "strider-listio-server: not ready within %d s\n", ready_ms / 1000);
     ::kill(child, SIGKILL);
@@ -112,16 +112,16 @@ int run_in_background(const std::string& log, const std::function<int(const std:
                      "name a directory in which you may write");
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_system_error("pipe2");
-  const Descriptor telling(ends[0]);
-  Descriptor told(ends[1]);
+  const Descriptor readiness(ends[0]);
+  Descriptor ready(ends[1]);
   const pid_t child = ::fork();
   if (child < 0) throw_system_error("fork");
   if (child != 0) {
-    told = Descriptor();
-    return wait_until_ready(child, telling);
+    ready = Descriptor();
+    return wait_until_ready(child, readiness);
   }
   ::setsid();
-  return serve([&] { let_go(messages, told); });
+  return serve([&] { let_go(messages, ready); });
 }
 
 void write_process(const std::string& directory, std::uint32_t number) {

@@ -46,8 +46,8 @@ def in_words(error: BaseException) -> str:
     """Formats an exception in one line, with the address space limit if one is set."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     # numpy prints the error below a page of advice.
-    told = [line for line in lines if line.startswith("Original error")] or lines
-    text = told[0] if told else type(error).__name__
+    kept = [line for line in lines if line.startswith("Original error")] or lines
+    text = kept[0] if kept else type(error).__name__
     if isinstance(error, MemoryError):
         return f"out of memory{_address_limit()}"
     if isinstance(error, ImportError):

@@ -21,14 +21,14 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Handler = Callable[[int, FrameType | None], object]
 
 
-def heeded() -> list[signal.Signals]:
+def handled() -> list[signal.Signals]:
     """Returns the signals of `ENDING` that are not ignored."""
     return [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
 
 
 def install(handler: Handler) -> None:
     """Installs a handler for all signals of `ENDING` that are not ignored."""
-    for number in heeded():
+    for number in handled():
         signal.signal(number, handler)
 
 

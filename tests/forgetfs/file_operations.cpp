@@ -65,18 +65,18 @@ void write_file(fuse_req_t request, fuse_ino_t number, const char* from, std::si
   Bytes data(from, from + length);
   call.data = &data;
   begin(request, call, [request, call, data](Store& store, const Fault* fault) mutable {
-    const std::size_t told =
+    const std::size_t reported =
         fault != nullptr && fault->kind == "short" ? std::max<std::size_t>(1, data.size() / 2) : data.size();
-    data.resize(told);
+    data.resize(reported);
     if (!store.power_is_off) {
-      const Call done{call.op, call.node, call.offset, told};
+      const Call done{call.op, call.node, call.offset, reported};
       if (fault == nullptr) call.node->put({call.offset, std::move(data)});
       else
         for (Piece& piece : damage_write(*fault, done, data)) call.node->put(std::move(piece));
       if (fault != nullptr) damage_file(*fault, *call.node);
       if (call.stable) store.tree.sync(call.node);
     }
-    fuse_reply_write(request, told);
+    fuse_reply_write(request, reported);
   });
 }
 

@@ -328,11 +328,11 @@ class RunBuilder:
 
     def caches(self, case: CaseSpec, reads: bool, total: int) -> Json:
         """What storage served, and what was done to caches before."""
-        told = reads and case.served is not None
+        is_served = reads and case.served is not None
         return {
-            "served_by_storage": case.served if told else None,
-            "served_bytes": round(total * (case.served or 0)) if told else None,
-            "served_source": "process" if told else None,
+            "served_by_storage": case.served if is_served else None,
+            "served_bytes": round(total * (case.served or 0)) if is_served else None,
+            "served_source": "process" if is_served else None,
             "cache": case.prepared if reads else None,
         }
 

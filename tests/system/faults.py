@@ -274,9 +274,9 @@ class Stage:
         done = run_engine(engine, plan([self.case(way)]), work, self.wrap, self.directory)
         if done.returncode != 0:
             return None
-        told = done.sample(operation="write")["facts"].get("dataset_offset")
-        if told is not None:
-            return int(told)
+        offset = done.sample(operation="write")["facts"].get("dataset_offset")
+        if offset is not None:
+            return int(offset)
         large = [
             event
             for event in self.forgetful.events("write")

@@ -57,9 +57,9 @@ def ask(ssh: sshd.Sshd, engine: Engine, tmp_path: Path, monkeypatch: pytest.Monk
         agent.chmod(0o755)
         monkeypatch.setenv("HYDRA_LAUNCHER_EXEC", str(agent))
         launcher = choose("mpiexec", engine.version.mpi, places_of(f"{GOOD},{second}"))
-        told: list[str] = []
-        require_nodes(launcher, own, target, target / "strider-run", room, told.append)
-        return told
+        messages: list[str] = []
+        require_nodes(launcher, own, target, target / "strider-run", room, messages.append)
+        return messages
 
     return ask
 
@@ -86,8 +86,8 @@ def altered(tmp_path: Path, changes: str) -> str:
 def test_a_clock_that_is_5_s_off_is_noted(ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No time namespace shifts the time of day."""
     monkeypatch.setattr(nodes, "DEADLINE_S", 60.0)
-    told = ask(altered(tmp_path, "'time_ns': said['time_ns'] + 5 * 10**9"))
-    assert any(re.match(rf"the clock of host {FAULTY} is \+\d\.\d s off", line) for line in told)
+    messages = ask(altered(tmp_path, "'time_ns': said['time_ns'] + 5 * 10**9"))
+    assert any(re.match(rf"the clock of host {FAULTY} is \+\d\.\d s off", line) for line in messages)
 
 
 @pytest.mark.parametrize(

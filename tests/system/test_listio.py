@@ -294,9 +294,9 @@ def test_the_command_line_serves_checks_and_stops(engine: Engine, tmp_path: Path
     try:
         served = strider("serve", directory, "--servers", "2", "--strip", "4KiB", "--json")
         assert served.returncode == 0, served.stderr
-        told = json.loads(served.stdout)
-        assert len(told["servers"]) == 2
-        assert "secret" not in told
+        report = json.loads(served.stdout)
+        assert len(report["servers"]) == 2
+        assert "secret" not in report
         up = strider("status", directory, "--json")
         assert (up.returncode, json.loads(up.stdout)["state"]) == (0, "up")
         assert strider("check", directory).returncode == 0
@@ -318,8 +318,8 @@ def test_the_command_line_serves_checks_and_stops(engine: Engine, tmp_path: Path
             "see server-*.log in this directory\n"
         )
         asleep = strider("check", directory)
-        told = f"strider: {directory} is stopped: start it with strider listio serve {directory}\n"
-        assert (asleep.returncode, asleep.stderr) == (3, told)
+        message = f"strider: {directory} is stopped: start it with strider listio serve {directory}\n"
+        assert (asleep.returncode, asleep.stderr) == (3, message)
         down = strider("status", directory, "--json")
         assert (down.returncode, json.loads(down.stdout)["state"]) == (3, "down")
         nothing = strider("stop", tmp_path)
@@ -348,8 +348,13 @@ def test_what_a_killed_run_left_is_named_and_removed(engine: Engine, tmp_path: P
         found = check()
         assert (found.returncode, json.loads(found.stdout)["runs"]) == (0, [{"run": run, "names": 1}])
         cleaned = check("--remove-run", run)
-        told = json.loads(cleaned.stdout)
-        assert (cleaned.returncode, told["removed_names"], told["runs"], told["data_files"]) == (0, 1, [], 0)
+        report = json.loads(cleaned.stdout)
+        assert (cleaned.returncode, report["removed_names"], report["runs"], report["data_files"]) == (
+            0,
+            1,
+            [],
+            0,
+        )
         again = check("--remove-run", run)
         assert (again.returncode, f"no files of run '{run}'" in again.stderr) == (2, True)
     finally:
@@ -410,7 +415,7 @@ def _ranks_below(directory: Path) -> list[int]:
 
 
 def _processes_below(directory: Path, program: str) -> list[int]:
-    """Processes of a program that are told of something below a directory."""
+    """Processes of a program with a path below a directory on their command line."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():

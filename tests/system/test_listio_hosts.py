@@ -88,8 +88,8 @@ def hosts(engine: Engine, sshd: Sshd, tmp_path: Path) -> Iterator[Hosts]:
 def test_servers_on_two_hosts_serve_and_are_stopped(engine: Engine, hosts: Hosts, tmp_path: Path) -> None:
     done = hosts.serve("--servers", 3, "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert (len(told["servers"]), told["transport"]) == (3, "tcp")
+    report = json.loads(done.stdout)
+    assert (len(report["servers"]), report["transport"]) == (3, "tcp")
     secret = json.loads((hosts.directory / VOLUME_FILE).read_text())["secret"]
     running = hosts.processes()
     assert len(running) == 3, "no ssh has to stay"

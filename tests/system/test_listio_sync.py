@@ -74,8 +74,8 @@ class Trace:
         )
         created = Phases(done, engine_calls, "create", calls).calls
         self.created = dict(zip(("each", "none"), created, strict=True))
-        told = [call for calls, _ in self.written.values() for call in calls] + self.created["each"]
-        self.rest = [call for call in calls if call not in told]
+        known = [call for calls, _ in self.written.values() for call in calls] + self.created["each"]
+        self.rest = [call for call in calls if call not in known]
 
     def of_server(self, number: int, calls: list[Call]) -> list[Call]:
         return [call for call in calls if call.path.startswith(f"{self.directory}/server-{number}/")]

@@ -106,11 +106,11 @@ def start(engine: Engine, folder: Path, *options: str, ignored: tuple[signal.Sig
     return Command(process, target, store, errors)
 
 
-def check_end(command: Command, number: signal.Signals, heeded: bool, moment: str) -> int:
+def check_end(command: Command, number: signal.Signals, handled: bool, moment: str) -> int:
     """Waits for the end of a command that got a signal, and checks all that it promises; the exit code."""
     code = command.process.wait(DEADLINE_S)
     said = f"{number.name} {moment}: exit code {code}\n{command.said()}"
-    if code == -number and (not heeded or not command.run()):
+    if code == -number and (not handled or not command.run()):
         # Between shell, env and Python there are moments without a handler; nothing has been done by then.
         wait_for(lambda: not command.left(), f"the end of {command.left()} after {said}")
         return code
@@ -149,9 +149,9 @@ def test_a_signal_at_any_moment_gives_an_exit_code_and_leaves_nothing(
         delay_s = chance.random() * duration_s * (0.1 if index % 2 else 1.0)
         command = start(engine, tmp_path / str(index))
         time.sleep(delay_s)
-        heeded = command.signal(number)
+        handled = command.signal(number)
         moment = f"after {delay_s:.4f} s of {duration_s:.2f} s"
-        codes.append(check_end(command, number, heeded, moment))
+        codes.append(check_end(command, number, handled, moment))
     assert 3 in codes
     assert sum(code < 0 for code in codes) <= max(1, SIGNALS // 20), codes
 

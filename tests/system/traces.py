@@ -136,8 +136,8 @@ class Phases:
             if sample["operation"] == operation
         ]
         self.ends_s = [end for _, end in spans]
-        told = calls if on is None else on
-        self.calls = [[call for call in told if begin <= call.begin_s < end] for begin, end in spans]
+        chosen = calls if on is None else on
+        self.calls = [[call for call in chosen if begin <= call.begin_s < end] for begin, end in spans]
 
 
 def _reports_sample(call: Call) -> bool:

@@ -370,10 +370,10 @@ def test_uv_learns_what_pip_knows_of_the_site(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     script(tmp_path / "bin" / "python", PIP)
     program = f"venv={tmp_path}\n{functions('tell_uv', 'pip_setting', 'hand_over')}tell_uv\nenv"
-    told = dict(line.split("=", 1) for line in shell(program, os.environ["PATH"]).splitlines())
-    assert told["SSL_CERT_FILE"] == "/site/ca.pem"
-    assert told["UV_DEFAULT_INDEX"] == "https://own.site/simple"
-    assert told["UV_FIND_LINKS"] == "/a,/b"
+    variables = dict(line.split("=", 1) for line in shell(program, os.environ["PATH"]).splitlines())
+    assert variables["SSL_CERT_FILE"] == "/site/ca.pem"
+    assert variables["UV_DEFAULT_INDEX"] == "https://own.site/simple"
+    assert variables["UV_FIND_LINKS"] == "/a,/b"
     mine = shell(program, os.environ["PATH"], UV_DEFAULT_INDEX="https://mine", SSL_CERT_FILE="/mine.pem")
     assert {"UV_DEFAULT_INDEX=https://mine", "SSL_CERT_FILE=/mine.pem"} <= set(mine.splitlines())
 

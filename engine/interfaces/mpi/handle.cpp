@@ -99,8 +99,8 @@ void MpiHandle::release_locks() const { Descriptor(::open(path_.c_str(), O_RDONL
 Facts MpiHandle::facts() const {
   Facts facts = hints_in_force(file_);
   std::string driver = driver_before_colon(name_);
-  if (const auto told = facts.find("hint.romio_filesystem_type"); driver.empty() && told != facts.end())
-    driver = driver_before_colon(told->second);
+  if (const auto reported = facts.find("hint.romio_filesystem_type"); driver.empty() && reported != facts.end())
+    driver = driver_before_colon(reported->second);
   if (!driver.empty()) facts["driver"] = driver;
   // Of a list-I/O volume, as the interface listio says it.
   if (const auto carried = facts.find("hint.listio_transport"); carried != facts.end())

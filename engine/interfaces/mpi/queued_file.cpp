@@ -109,10 +109,10 @@ std::size_t MpiQueuedFile::complete(std::span<std::uint32_t> slots) {
     wait_for_all();
     throw;
   }
-  const std::size_t told = std::min(slots.size(), finished_.size());
-  std::copy(finished_.end() - static_cast<std::ptrdiff_t>(told), finished_.end(), slots.begin());
-  finished_.resize(finished_.size() - told);
-  return told;
+  const std::size_t count = std::min(slots.size(), finished_.size());
+  std::copy(finished_.end() - static_cast<std::ptrdiff_t>(count), finished_.end(), slots.begin());
+  finished_.resize(finished_.size() - count);
+  return count;
 }
 
 void MpiQueuedFile::move(Direction direction, const Request& request) {

@@ -32,11 +32,11 @@ def cancel(
     found = find(place, job)
     if found is None:
         raise StriderError(f'there is no job "{job}" in {place}: check the name, or give --store')
-    for line in told(found, end(found)):
+    for line in outcome_lines(found, end(found)):
         echo(line)
 
 
-def told(job: "Job", done: "Cancelled") -> list[str]:
+def outcome_lines(job: "Job", done: "Cancelled") -> list[str]:
     """Returns what a cancellation did, one line each."""
     if done.was.is_over:
         return [f"job {job.id} has ended already: nothing to cancel"]

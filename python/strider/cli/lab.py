@@ -134,7 +134,7 @@ def status(name: NameArgument, at: AtOption = None, json: JsonOption = False) ->
 @contextmanager
 def _signals_interrupt() -> Iterator[None]:
     """Handles termination signals like Ctrl-C, so that a started system is stopped again."""
-    before = {number: signal.signal(number, signal.default_int_handler) for number in signals.heeded()}
+    before = {number: signal.signal(number, signal.default_int_handler) for number in signals.handled()}
     try:
         yield
     finally:

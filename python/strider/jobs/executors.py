@@ -80,8 +80,8 @@ class Direct:
         job.wait(timedelta(seconds=_START_S))
 
 
-class _Still(BatchSchedulerExecutor):
-    """An executor that is asked and does not poll: its thread would make starting ranks unsafe."""
+class _NotPolling(BatchSchedulerExecutor):
+    """An executor without its polling thread, which would make starting ranks unsafe."""
 
     def _start_queue_poll_thread(self) -> _QueuePollThread:
         config = self.config
@@ -89,7 +89,7 @@ class _Still(BatchSchedulerExecutor):
         return _QueuePollThread(self.name, config, self)
 
 
-class _Slurm(_Still, SlurmJobExecutor):
+class _Slurm(_NotPolling, SlurmJobExecutor):
     _NAME_ = "slurm"
 
     def get_status_command(self, native_ids: Collection[str]) -> list[str]:
@@ -97,11 +97,11 @@ class _Slurm(_Still, SlurmJobExecutor):
         return ["squeue", "-O", "JobArrayID:64,StateCompact:16,Reason:256", "-t", "all", "--me"]
 
 
-class _Pbs(_Still, PBSJobExecutor):
+class _Pbs(_NotPolling, PBSJobExecutor):
     _NAME_ = "pbs"
 
 
-class _Lsf(_Still, LsfJobExecutor):
+class _Lsf(_NotPolling, LsfJobExecutor):
     _NAME_ = "lsf"
 
 

@@ -149,7 +149,7 @@ def interruptions() -> Iterator[Interruptions]:
     if signals.received_so_far():
         raise KeyboardInterrupt
     noted = Interruptions()
-    before = {number: signal.signal(number, noted.note) for number in signals.heeded()}
+    before = {number: signal.signal(number, noted.note) for number in signals.handled()}
     try:
         yield noted
     finally:

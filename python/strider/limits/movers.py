@@ -26,7 +26,7 @@ FEWEST = 5
 #: So many of runs whose counters differ by no more than that name one.
 LEVEL = 0.01
 #: Most counters reported of a pair of interfaces.
-MOST_TOLD = 3
+MOST_REPORTED = 3
 CARD = Card(
     "counters that moved",
     "`user_s`, `system_s`, `voluntary_switches`, `involuntary_switches` and system calls of the ranks, per "
@@ -143,7 +143,7 @@ def moves(summaries: Sequence[OperationSummary]) -> list[Move]:
     found = []
     for own in pairs:
         real = [move for move in own if next(adjusted) < LEVEL]
-        found += sorted(real, key=lambda move: -abs(math.log(move.ratio)))[:MOST_TOLD]
+        found += sorted(real, key=lambda move: -abs(math.log(move.ratio)))[:MOST_REPORTED]
     return found
 
 
@@ -262,7 +262,7 @@ def _sentence(names: tuple[str, str, str], own: Sequence[Move]) -> str:
     largest = sorted(
         by_counter.values(), key=lambda some: -abs(math.log(median(move.ratio for move in some)))
     )
-    said = ", ".join(_words(some) for some in largest[:MOST_TOLD])
+    said = ", ".join(_words(some) for some in largest[:MOST_REPORTED])
     return f"{other} beside {base}, {operation}, for each {own[0].other.work_unit}: {said}."
 
 

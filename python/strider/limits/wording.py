@@ -101,10 +101,10 @@ def _said(words: str, group: Sequence[Finding], verdicts: Sequence[Verdict]) -> 
     shares = [finding.share for finding in group if finding.share is not None]
     number = group[0].rule.number(min(shares), max(shares)) if shares else ""
     detail = group[0].rule.detail(group[0].evidence) if len(group) == 1 else ""
-    told = with_detail(words.format(share=number), detail)
+    clause = with_detail(words.format(share=number), detail)
     own = {id(finding.evidence) for finding in group}
     about = [one for one in verdicts if id(one.evidence) in own]
-    return Said(f"{_about(about, verdicts)}: {told}.", about, group)
+    return Said(f"{_about(about, verdicts)}: {clause}.", about, group)
 
 
 def _about(some: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:

@@ -224,11 +224,11 @@ def _on_each_host(record: HostRecord, work: Callable[[int, str], None], over: th
             raise
 
 
-def _ask(host: str, words: Sequence[str], told: str = "") -> Answer:
+def _ask(host: str, words: Sequence[str], stdin: str = "") -> Answer:
     try:
         done = subprocess.run(
             ssh.command(host, words),
-            input=told,
+            input=stdin,
             capture_output=True,
             text=True,
             errors="replace",

@@ -97,9 +97,9 @@ def in_child(outcome: "Outcome", present: Callable[[], bool], interrupted: "Inte
     child = os.fork()
     if child == 0:
         _child(present)
-    interrupted.on_next = partial(_heed, outcome, child)
+    interrupted.on_next = partial(_on_signal, outcome, child)
     if interrupted.received:
-        _heed(outcome, child, len(interrupted.received))
+        _on_signal(outcome, child, len(interrupted.received))
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     interrupted.on_next = None
     if code < 0:
@@ -126,7 +126,7 @@ def _child(present: Callable[[], bool]) -> NoReturn:
         os._exit(code)
 
 
-def _heed(outcome: "Outcome", child: int, count: int) -> None:
+def _on_signal(outcome: "Outcome", child: int, count: int) -> None:
     """Handles a signal after the measurement: reports the first, exits on the second.
 
     Args:

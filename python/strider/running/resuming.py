@@ -67,7 +67,7 @@ def resume_directory(directory: "RunDirectory", asked: ResumeOptions, output: Ou
         if prepared is None:
             echo(f"{directory.run} is complete: nothing is missing")
             return
-        tell_sizes([_told(prepared.inputs.resumption)] if prepared.inputs.resumption else [], console)
+        tell_sizes([_sentence(prepared.inputs.resumption)] if prepared.inputs.resumption else [], console)
         conduct(prepared, RunOptions(quiet=output.quiet, json=output.json, report=output.report))
 
 
@@ -274,7 +274,7 @@ def _differences(target: Path, info: dict[str, Any], engine: "Engine", *, anyway
     return found
 
 
-def _told(resumption: "Resumption") -> str:
+def _sentence(resumption: "Resumption") -> str:
     """Returns a line on what is resumed."""
     earlier = resumption.earlier
     count = len(earlier.repetitions)

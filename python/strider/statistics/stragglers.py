@@ -159,11 +159,11 @@ def last_ranks(run: Run) -> dict[Phase, LastRank]:
     return {
         (row["case"], row["repetition"], row["operation"]): _last_rank(run, row)
         for row in query([run.directory], _TIMES)
-        if len(row["ranks"]) > 1 and min(row["done_s"]) > 0 and _is_told_apart(run, row)
+        if len(row["ranks"]) > 1 and min(row["done_s"]) > 0 and _occurs_once(run, row)
     }
 
 
-def _is_told_apart(run: Run, row: dict[str, Any]) -> bool:
+def _occurs_once(run: Run, row: dict[str, Any]) -> bool:
     """Whether an operation is in its case only once: the ranks' events do not say which of two it was."""
     case = run.cases.get(row["case"])
     return case is not None and case.operations.count(row["operation"]) == 1

@@ -114,7 +114,7 @@ def _run(make: Callable[[Callable[[], bool]], ASGIApp], listener: socket.socket,
     server = _Server(config, Door(listener, descriptors))
     # uvicorn ends at SIGINT and SIGTERM, and then raises the signal again.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if signal.SIGHUP in signals.heeded():
+    if signal.SIGHUP in signals.handled():
         signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     with contextlib.suppress(KeyboardInterrupt):
         server.run(sockets=[listener])

@@ -336,9 +336,9 @@ TEST_P(EachKind, OfRandomDamageIsNamedRightly) {
     const std::uint64_t wrong = attempt.read.wrong_bytes();
     const auto diagnosis = attempt.read.diagnosis();
     ASSERT_EQ(diagnosis.wrong_bytes, wrong) << seed;
-    const auto told = std::accumulate(diagnosis.causes.begin(), diagnosis.causes.end(), std::uint64_t{0},
-                                      [](std::uint64_t sum, const Damage& d) { return sum + d.bytes; });
-    ASSERT_EQ(told, wrong) << seed;
+    const auto explained = std::accumulate(diagnosis.causes.begin(), diagnosis.causes.end(), std::uint64_t{0},
+                                           [](std::uint64_t sum, const Damage& d) { return sum + d.bytes; });
+    ASSERT_EQ(explained, wrong) << seed;
     if (wrong == 0) continue;
     ++harmed;
     const Damage& first = diagnosis.causes.front();

@@ -32,8 +32,10 @@ def checked(description: Description) -> Callable[..., CheckedPlan]:
         phases = [
             {"operation": name, "bytes": 1 << 20, "requests": 1, "ranks": 1} for name in ("write", "read")
         ]
-        told = [*needs, *([{}] * len(suite.plan.cases))][: len(suite.plan.cases)]
-        cases = [{"case": number, "phases": phases, **entry} for number, entry in enumerate(told, start=1)]
+        of_cases = [*needs, *([{}] * len(suite.plan.cases))][: len(suite.plan.cases)]
+        cases = [
+            {"case": number, "phases": phases, **entry} for number, entry in enumerate(of_cases, start=1)
+        ]
         return CheckedPlan(
             suite, Check.model_validate({"format": "strider-check", "version": 1, "cases": cases})
         )

@@ -33,11 +33,11 @@ def test_a_hole_is_found() -> None:
     "found", [{"state": "", "missing": ""}, {"state": "partly", "missing": ""}, {"state": ""}]
 )
 def test_an_unknown_confinement(found: dict[str, str]) -> None:
-    told: list[str] = []
+    lines: list[str] = []
     state = RunState(1)
     state.confinement = found
-    _tell_confinement(state, Confinement(), told.append)
-    assert_whole(told[0])
+    _tell_confinement(state, Confinement(), lines.append)
+    assert_whole(lines[0])
 
 
 @pytest.mark.parametrize("empty", list(itertools.product([True, False], repeat=3)))

@@ -51,10 +51,10 @@ def test_a_system_that_reports_nothing_is_no_error(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_environment_names_the_target(tmp_path: Path) -> None:
-    told = machine.environment(tmp_path)
-    assert told["target"]["path"] == str(tmp_path)
-    assert 0 < told["target"]["free_bytes"] <= told["target"]["total_bytes"]
-    assert told["cores"] <= len(os.sched_getaffinity(0))
+    found = machine.environment(tmp_path)
+    assert found["target"]["path"] == str(tmp_path)
+    assert 0 < found["target"]["free_bytes"] <= found["target"]["total_bytes"]
+    assert found["cores"] <= len(os.sched_getaffinity(0))
 
 
 @pytest.mark.parametrize(("files", "available", "free_files"), [(1000, 7, 7), (0, 0, None), (5, -1, None)])
@@ -62,7 +62,7 @@ def test_a_file_system_may_have_no_limit_of_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int, available: int, free_files: int | None
 ) -> None:
     """The last is CephFS, which counts its files, and says -1 of how many more there may be."""
-    told = list(os.statvfs(tmp_path))
-    told[5:8] = files, available, available
-    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result(told))
+    found = list(os.statvfs(tmp_path))
+    found[5:8] = files, available, available
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result(found))
     assert machine.space_of(tmp_path).free_files == free_files

@@ -41,10 +41,10 @@ def ask(engine: Engine, folder: Path, tmp_path: Path) -> Ask:
         file.write_text(f"{script}\n")
         places = Places((Host("n1", 1),))
         launcher = Launcher("script", lambda _: ["sh", str(file)], places=places)
-        told: list[str] = []
+        messages: list[str] = []
         room = Room(1, 1, 1, open_files=64, file_bytes=1 << 24)
-        require_nodes(launcher, engine, folder.parent, folder, room, told.append)
-        return told
+        require_nodes(launcher, engine, folder.parent, folder, room, messages.append)
+        return messages
 
     return ask
 
@@ -195,20 +195,20 @@ def test_a_slow_login_is_waited_for_and_a_host_that_answers_only_alone_is_named(
         return script
 
     places = Places((Host("localhost", 1), Host("n2", 1)))
-    told: list[str] = []
+    messages: list[str] = []
 
     def ask(starts_n2_from: int) -> None:
         calls.write_text("")
         launcher = Launcher("mpiexec", words(starts_n2_from), places=places)
-        require_nodes(launcher, engine, folder.parent, folder, Room(2, 1, 1), told.append)
+        require_nodes(launcher, engine, folder.parent, folder, Room(2, 1, 1), messages.append)
 
     ask(1)
     assert calls.read_text().split() == ["localhost,n2", "n2", "localhost,n2"]
-    assert told[0] == "n2 did not answer: asking each alone, for at most 30 s"
+    assert messages[0] == "n2 did not answer: asking each alone, for at most 30 s"
     assert re.fullmatch(
-        r"each answers alone within \d+ s: asking all hosts again, for at most \d+ s", told[1]
+        r"each answers alone within \d+ s: asking all hosts again, for at most \d+ s", messages[1]
     )
-    assert told[2:] == ["all hosts answered: the run starts"]
+    assert messages[2:] == ["all hosts answered: the run starts"]
     with pytest.raises(
         StriderError, match=r"^n2 answers alone, but not beside the other hosts within "
     ) as found:
@@ -267,14 +267,14 @@ def test_nodes_of_an_allocation_are_asked_without_places(
         return ["sh", "-c", script.read_text(), str(mapping.ranks), "x"]
 
     launcher = Launcher(name, words, is_srun=name == "srun")
-    told: list[str] = []
-    require_nodes(launcher, engine, folder.parent, folder, Room(ranks, 1, 1), told.append)
-    assert told == []
+    messages: list[str] = []
+    require_nodes(launcher, engine, folder.parent, folder, Room(ranks, 1, 1), messages.append)
+    assert messages == []
     assert (len(seen.read_text().split()) if seen.exists() else 0) == asked
     if asked:
         (folder / ".strider").unlink()
         with pytest.raises(StriderError) as caught:
-            require_nodes(launcher, engine, folder.parent, folder, Room(ranks, 1, 1), told.append)
+            require_nodes(launcher, engine, folder.parent, folder, Room(ranks, 1, 1), messages.append)
         assert len(caught.value.message.splitlines()) == asked
         assert "host n1: " in caught.value.message
 

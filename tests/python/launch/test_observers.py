@@ -1,4 +1,4 @@
-"""What is observed elsewhere: hosts as they are typed, and what is told of one that does not answer."""
+"""Observed hosts: their names as typed, and the message about a host that does not answer."""
 
 from pathlib import Path
 
@@ -30,10 +30,10 @@ def test_of_one_that_did_not_start_nothing_is_reported_but_the_error(
     (programs / "ssh").write_text("#!/bin/sh\necho refused >&2\nexit 255\n")
     (programs / "ssh").chmod(0o755)
     monkeypatch.setenv("PATH", str(programs), prepend=":")
-    told: list[str] = []
+    messages: list[str] = []
     with (
         pytest.raises(StriderError, match="cannot observe oss: refused"),
-        observers(Observing(["oss"]), tmp_path / "store", told.append),
+        observers(Observing(["oss"]), tmp_path / "store", messages.append),
     ):
         pytest.fail("the run began")
-    assert told == []
+    assert messages == []

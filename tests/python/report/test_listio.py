@@ -296,8 +296,13 @@ def test_a_fit_is_a_line_with_what_was_measured() -> None:
 
 def test_domains_that_a_machine_lacks_are_not_drawn() -> None:
     fit = {"us_per_page": 1.0, "us": 2.0}
-    told = {"domain": "uring", "problem": "", "register": fit, "samples": [{"pages": 1, "register_us": 3.0}]}
-    assert fits_of([told, {"domain": "mlock", "problem": "no"}]) == [Fit("uring", 1.0, 2.0, [(1, 3.0)])]
+    measured = {
+        "domain": "uring",
+        "problem": "",
+        "register": fit,
+        "samples": [{"pages": 1, "register_us": 3.0}],
+    }
+    assert fits_of([measured, {"domain": "mlock", "problem": "no"}]) == [Fit("uring", 1.0, 2.0, [(1, 3.0)])]
 
 
 def test_what_could_not_be_registered_has_the_reason_and_is_packed(tmp_path: Path) -> None:

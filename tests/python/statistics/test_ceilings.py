@@ -114,8 +114,8 @@ def test_the_engine_says_which_interface_has_a_client_of_its_own(
 
 def test_clients_of_their_own_in_older_runs_are_those_that_the_engine_names(engine: Engine) -> None:
     available = [interface for interface in engine.description.interfaces if interface.available]
-    told = {interface.name for interface in available if interface.capabilities["own_client"]}
-    assert told == OWN_CLIENTS & {interface.name for interface in available}
+    own_clients = {interface.name for interface in available if interface.capabilities["own_client"]}
+    assert own_clients == OWN_CLIENTS & {interface.name for interface in available}
 
 
 OUTSIDE = {"counters": [("network", "eth0", {"received_bytes": 100 * MIB})]}

@@ -59,13 +59,13 @@ def mpiexec(mpi: Mpi, places: Places) -> Launcher:
     path = installed(
         _program(mpi), "install the launcher of the engine's MPI library, or choose another with --launcher"
     )
-    is_told = knows_hosts()
-    if (places.nodes or 1) > 1 and not places.hosts and not is_told:
+    in_allocation = knows_hosts()
+    if (places.nodes or 1) > 1 and not places.hosts and not in_allocation:
         raise StriderError(
             f"--nodes {places.nodes}: mpiexec knows this host only: name hosts with --hosts or --hostfile, "
             "or start inside an allocation"
         )
-    stays = all(_is_here(name) for name in places.names) if places.hosts else not is_told
+    stays = all(_is_here(name) for name in places.names) if places.hosts else not in_allocation
     dialect = _dialect(mpi)
     return Launcher(
         "mpiexec",

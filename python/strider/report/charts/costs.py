@@ -99,11 +99,11 @@ def difference(compared: Comparison) -> str:
     known = {name: value for name, value in parts.items() if value is not None}
     if not known:
         return f"{times}."
-    told = ", ".join(
+    differences = ", ".join(
         f"{'+' if value >= 0 else '−'}{unit.format(abs(value))} {name}"
         for name, value in sorted(known.items(), key=lambda item: -abs(item[1]))
     )
-    return f"{times}. The difference in time of the ranks: {told} ({unit.name})."
+    return f"{times}. The difference in time of the ranks: {differences} ({unit.name})."
 
 
 def _minus(one: float | None, other: float | None) -> float | None:

@@ -22,9 +22,9 @@ def charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[Chart]
     They are of the largest number of clients that the group has in the operation, where requests meet most
     others, and of the smallest and the largest transfer size: the table has percentiles of all.
     """
-    told = [s for s in drawn(summaries) if s.histogram and s.histogram.count]
+    with_latencies = [s for s in drawn(summaries) if s.histogram and s.histogram.count]
     groups: defaultdict[tuple[str, str], list[OperationSummary]] = defaultdict(list)
-    for summary in told:
+    for summary in with_latencies:
         groups[facets.group[summary.case.number], summary.operation].append(summary)
     several = len({group for group, _ in groups}) > 1
     look = styles(facets.series_order)

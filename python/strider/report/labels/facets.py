@@ -216,8 +216,8 @@ def _options_of_names(cases: Sequence[Case], of_names: dict[str, frozenset[str]]
     """By name, words for the options of its one interface that belong to it."""
     words: dict[str, str] = {}
     for name, (case, *_) in _by(cases, lambda case: case.name).items():
-        told = of_names[case.interface_name]
-        parts = [_part(one) for option, one in _interface(case).items() if option in told]
+        kept = of_names[case.interface_name]
+        parts = [_part(one) for option, one in _interface(case).items() if option in kept]
         words[str(name)] = " ".join(part for part in parts if part)
     return words
 
@@ -298,9 +298,9 @@ def _varying_parts(
     further: frozenset[str] = frozenset(),
 ) -> dict[int, list[str]]:
     """By case number, words for those parameters that differ between the cases, and for some further ones."""
-    told = _varying(cases, parameters) | further
+    kept = _varying(cases, parameters) | further
     values = {case.number: parameters(case) for case in cases}
-    names = [name for name in dict.fromkeys(n for own in values.values() for n in own) if name in told]
+    names = [name for name in dict.fromkeys(n for own in values.values() for n in own) if name in kept]
     return {
         number: [part for name in names if name in own and (part := _part(own[name]))]
         for number, own in values.items()

@@ -68,7 +68,7 @@ def _few(summaries: Sequence[OperationSummary]) -> Sequence[OperationSummary]:
 def _findings(results: Results) -> list[Conclusion]:
     """Returns what holds by definition, then what the best grades show, then reservations."""
     summaries, at = results.summaries, places_of(results)
-    ordered = sorted(_told(results), key=_evidence)
+    ordered = sorted(_reported(results), key=_evidence)
     limits = f"{results.anchor}-limits" if results.run.ceilings else ""
     cached = [one.case.number for one in summaries if cache_remarks([one])]
     return [
@@ -81,7 +81,7 @@ def _findings(results: Results) -> list[Conclusion]:
     ]
 
 
-def _told(results: Results) -> Iterator[Said]:
+def _reported(results: Results) -> Iterator[Said]:
     """Yields what is said of limits, where ceilings or counters were measured to say it."""
     summaries = results.summaries
     for one in said(results.analysis.verdicts, said_elsewhere(summaries)):

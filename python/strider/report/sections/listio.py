@@ -51,12 +51,12 @@ def _page(results: Results) -> list[Block]:
         _totals(results.data, facets, facts, reference),
         _servers(own, facets, facts),
     ]
-    told = [table for table in tables if table is not None and len(table.columns) > table.labels]
+    filled = [table for table in tables if table is not None and len(table.columns) > table.labels]
     return [
         *([Charts(charts)] if charts else []),
         *(
             replace(table, is_open=len(table.rows) <= (_OPEN_ROWS if number == 0 else _FEW_ROWS))
-            for number, table in enumerate(told)
+            for number, table in enumerate(filled)
         ),
     ]
 
@@ -202,11 +202,14 @@ def _faster(name: str, base: str, ratio: tuple[float, float, float], level: floa
     return f"{name} has {centre} times the rate of {base} ({interval})."
 
 
-def _registration_chart(summaries: Sequence[OperationSummary], told: InterfaceFacts) -> list[Chart]:
+def _registration_chart(summaries: Sequence[OperationSummary], interface: InterfaceFacts) -> list[Chart]:
     """The fits T = a · p + b of the domains that were calibrated in the run."""
     fits: dict[str, Fit] = {}
     for summary in summaries:
-        domain, facts = str(summary.case.interface.get("registration", "none")), told.of_operation(summary)
+        domain, facts = (
+            str(summary.case.interface.get("registration", "none")),
+            interface.of_operation(summary),
+        )
         if domain not in fits and "register_us_per_page" in facts and "register_us" in facts:
             fits[domain] = Fit(domain, _first(facts["register_us_per_page"]), _first(facts["register_us"]))
     known = [fit for fit in fits.values() if fit.us_per_page > 0 and fit.us > 0]
@@ -429,9 +432,9 @@ def _servers(summaries: Sequence[OperationSummary], facets: Facets, facts: Inter
         ("lists packed", ""): fact("lists_packed"),
         ("lists by piece", ""): fact("lists_by_piece"),
     }
-    told = [summary for summary in summaries if facts.of_operation(summary)]
+    reported = [summary for summary in summaries if facts.of_operation(summary)]
     caption = "Server requests of the first client in the first repetition"
-    return _table(caption, columns, told, labels=3 + several) if told else None
+    return _table(caption, columns, reported, labels=3 + several) if reported else None
 
 
 def _table(
@@ -446,8 +449,8 @@ def _table(
 def _without_empty(table: Table) -> Table:
     """Returns the table without empty columns."""
     columns = range(len(table.columns))
-    told = [any(row[column] != NOTHING for row in table.rows) for column in columns]
-    return table.with_columns([column for column in columns if column < table.labels or told[column]])
+    has_values = [any(row[column] != NOTHING for row in table.rows) for column in columns]
+    return table.with_columns([column for column in columns if column < table.labels or has_values[column]])
 
 
 def _milliseconds(us: str | None) -> float | None:

@@ -35,7 +35,7 @@ _PLACEMENT_KEYS = {"placement": "placement", "nodes": "nodes", "ranks per node":
 
 def _page(results: Results) -> list[Block]:
     run, summaries = results.run, results.summaries
-    told = [
+    sentences = [
         *remarks(run, summaries, results.comparisons, results.value_comparisons),
         *_reference_remark(summaries, results.reference),
     ]
@@ -44,7 +44,7 @@ def _page(results: Results) -> list[Block]:
     return [
         Text(what_was_done(run, summaries)),
         *_cut(results),
-        *map(Text, told),
+        *map(Text, sentences),
         Heading("What was measured"),
         Facts("What was measured", _axes(list(run.cases.values()), results.facets)),
         *([Text(f"Common to all cases{of_data}: {constants}.", "caption")] if constants else []),

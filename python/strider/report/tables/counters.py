@@ -52,8 +52,8 @@ def columns(
         if any(cell(summary) not in (NOTHING, "", "0", "0.0") for summary in summaries)
     }
     # Shown even if all values are 0.
-    told = any(summary.served for summary in summaries)
-    return shown | ({("from storage", "%"): format_served} if told else {})
+    is_served = any(summary.served for summary in summaries)
+    return shown | ({("from storage", "%"): format_served} if is_served else {})
 
 
 def _published(reference: Reference) -> dict[tuple[str, str], Cell]:
