@@ -12,6 +12,7 @@ from pathlib import Path
 
 import lizard
 
+import private_words
 import promises
 import wrap
 from dependencies import INCLUDE, PYTHON, circles, imported, tracked_files, uses_of
@@ -90,31 +91,6 @@ FORBIDDEN: dict[str, str] = {
 """Words by pattern, and what is wrong with them."""
 ALLOWED_WORDS = {"tools/tidy.py", "tests/tree/test_tidy.py"}
 """Files that have to name the forbidden words."""
-PRIVATE_WORDS: dict[str, str] = {
-    r"(no|some|any|every)body|who(m)?ever": "name the actor: a rank, a user, a program",
-    r"what (has |have )?(became|become) of": "outcome, result",
-    r"keeps? (\w+ )?company": "takes part",
-    r"at hand": "available, local",
-    r"(and|its|their|or) the like|its like": "name the rest, or leave it out",
-    r"bad news": "error",
-    r"tells?|told|telling": "print, report, show; distinguish",
-    r"in vain": "without effect, falsely",
-    r"thereof|therein": "of it, in it",
-    r"none of storage('s)?": "not served by storage",
-    r"anew": "again",
-    r"strewn": "spread",
-    r"dearer": "more expensive",
-    r"for want of": "without, because there is no",
-    r"(go|goes|went|going) on": "continue, be active",
-    r"(is|are|was) said": "is reported",
-    r"in turns": "alternating",
-    r"in secret": "silently",
-    r"(come|comes|came) about": "happen",
-    r"one likes|pleases": "any",
-    r"(stand|stands|stood) (at|beside|below|with)": "is, follows, appears",
-    r"beware": "caveat",
-}
-"""Words of the manual's pages that a reader of the field has to read twice, and what to write instead."""
 PLAIN_PAGES = re.compile(r"(README|CONTRIBUTING|docs/([\w-]+|(howto|interfaces|patterns)/[\w-]+))\.md")
 """The manual but for what is generated, and the decisions."""
 NOT_PROSE = re.compile(
@@ -289,7 +265,7 @@ def check_words(path: str, text: str) -> Iterator[Finding]:
 def check_language(path: str, text: str) -> Iterator[Finding]:
     """Pages of the manual use the words of the field, and have one width."""
     prose = NOT_PROSE.sub(lambda found: "`" + "\n" * found.group().count("\n") + "`", text)
-    for pattern, better in PRIVATE_WORDS.items():
+    for pattern, better in private_words.PRIVATE_WORDS.items():
         words = pattern.replace(" ", r"\s+")
         for found in re.finditer(rf"\b({words})\b", prose, re.IGNORECASE):
             line = prose.count("\n", 0, found.start()) + 1
@@ -377,6 +353,12 @@ def check_file(path: str, text: str) -> Iterator[Finding]:
         yield from check_positions(path, text)
 
 
+def check_numbers(root: Path, paths: Iterable[str]) -> Iterator[Finding]:
+    """Comments and names have no more private words than the committed numbers, which only fall."""
+    for message in private_words.check(root, paths):
+        yield Finding(private_words.NUMBERS, 1, message)
+
+
 BINARY = "tests/listio/fuzz/corpus/"
 """A folder of what is no text, though a file may have no byte 0."""
 
@@ -384,7 +366,7 @@ BINARY = "tests/listio/fuzz/corpus/"
 def check_tree(root: Path) -> list[Finding]:
     """Everything there is to say about the tree at `root`."""
     paths = tracked_files(root)
-    findings = [*check_pages(root), *check_circles(root, paths)]
+    findings = [*check_pages(root), *check_circles(root, paths), *check_numbers(root, paths)]
     for path in paths:
         content = (root / path).read_bytes()
         if b"\0" not in content and not path.startswith(BINARY):
