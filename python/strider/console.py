@@ -1,6 +1,6 @@
 """Prints to a terminal, a file or a pipe.
 
-What is printed may contain names and notes of other users: control characters in them are printed visibly, so
+The output may contain names and notes of other users: control characters in them are printed visibly, so
 that they neither command the terminal nor look like lines of Strider.
 """
 

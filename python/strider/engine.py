@@ -109,7 +109,7 @@ class Operation(BaseModel):
     """A data operation on a pattern, or a metadata operation on a tree.
 
     Attributes:
-        visits: For a metadata operation, what it works on: `files`, `directories` or `tree`.
+        visits: For a metadata operation, its items: `files`, `directories` or `tree`.
         mixes: Whether it can be part of a mix.
     """
 

@@ -28,7 +28,7 @@ class StriderError(Exception):
     """An error that the user can resolve.
 
     Args:
-        message: What is wrong and how to correct it; one line for each mistake.
+        message: The error and its remedy; one line for each mistake.
         exit_code: The exit code of the command.
     """
 
@@ -39,7 +39,7 @@ class StriderError(Exception):
 
 
 class DamagedRunError(StriderError):
-    """A file of a run directory holds what it cannot hold; the message names file, place and field."""
+    """A file of a run directory is invalid; the message names file, place and field."""
 
 
 def in_words(error: BaseException) -> str:

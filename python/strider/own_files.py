@@ -20,7 +20,7 @@ from strider.text import printable
 MOST_BYTES = 1 << 20
 """Default size limit of such a file in bytes."""
 OWN_MODE = 0o644
-"""Permissions of such files, whatever the umask is."""
+"""Permissions of such files, with any umask."""
 _STORE_MODE = 0o755
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -100,7 +100,7 @@ def require_own_folder(path: Path, above: Literal["nearest", "all"] = "nearest")
 
 
 def make_store(path: Path) -> None:
-    """Creates a store if there is none; no other user can put runs or jobs there, whatever the umask is.
+    """Creates a store if there is none; no other user can put runs or jobs there, with any umask.
 
     Raises:
         OSError: It cannot be created.

@@ -17,7 +17,7 @@ def parse_hosts(option: str, text: str) -> list[str]:
 
     Args:
         option: Name of the option, for messages.
-        text: What was typed.
+        text: The text as typed.
 
     Raises:
         StriderError: A host is invalid, or is named twice.

@@ -12,7 +12,7 @@ _FULL = 0.9
 _FASTER = 1.3
 #: Time to touch a page of new memory; usually some 0.1 to 0.3 us, more where a host has to provide it.
 SLOW_TOUCH_US = 1.0
-#: Other programs that take more of the processors' time change what is measured.
+#: Other programs that use more of the processors' time than this distort the measurement.
 BUSY_SHARE = 0.3
 _BY_BYTES = ("write.sequential", "read.sequential", "read.random.deep", "write.random.deep")
 _TOP = (

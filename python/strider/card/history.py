@@ -1,4 +1,4 @@
-"""How far cards of one directory differ: earlier ones show what the rounds of one card cannot.
+"""Differences between the cards of one directory, which the rounds of one card do not show.
 
 The rounds of a card share its minutes, the places of its files and its neighbours. Their interval says
 nothing of another minute, so the next card can lie outside it. Where the store has earlier cards of the
@@ -87,7 +87,7 @@ def _is_alike(card: Card, other: Card) -> bool:
 
 
 def _same_work(line: Line, card: Card) -> Line | None:
-    """The line of an earlier card with the same requests; None without one that tells how cards differ."""
+    """The line of an earlier card with the same requests; None if no earlier card shows how cards differ."""
     other = card.line(line.id)
     if other is None or other.rate is None or not "" < other.grade < "D":
         return None

@@ -13,7 +13,7 @@ WIDTH, HEIGHT = 80, 24
 MOST_CAUTIONS = 3
 _LABEL = 31
 _RATIO_LABEL = 16
-#: Lines for what was not measured.
+#: Lines for missing measurements.
 _LEFT_OUT = 2
 
 Style = Literal["", "bold", "A", "C", "dim", "caution"]
@@ -71,7 +71,7 @@ def _meaning(ratios: Sequence[CardLine]) -> list[CardLine]:
 
 
 def _alone(card: Card) -> list[CardLine]:
-    """What the intervals of a card without earlier ones leave out."""
+    """Returns the limits of the intervals of a card without earlier cards."""
     has_interval = any(line.rate and line.rate.low is not None for line in card.lines)
     return [CardLine(_ALONE_MEANS, "dim")] if has_interval and card.cards == 1 else []
 
@@ -168,7 +168,7 @@ def _missing(line: Line) -> str:
 
 
 def _fits(line: Line) -> bool:
-    """Whether the reason why a line was not measured fits beside it; else it stands below."""
+    """Returns whether the reason of a missing line fits beside it; otherwise it is printed below."""
     return len(_missing(line)) <= WIDTH
 
 
@@ -244,7 +244,7 @@ def _ratio_rows(card: Card) -> list[tuple[str, Sequence[str]]]:
 
 
 def ratio_label(card: Card, row: str) -> str:
-    """Returns what a row of ratios divides: `2 clients / 1`."""
+    """Returns the quotient of a row of ratios: `2 clients / 1`."""
     return _ROWS[row].format(clients=card.machine.clients, native=card.place.native)
 
 
@@ -264,7 +264,7 @@ def _cached(card: Card) -> list[CardLine]:
 
 
 def _left_out(card: Card) -> list[CardLine]:
-    """What has no row, with the reason."""
+    """Returns the measurements without a row, with the reason."""
     known = {line.id for line in card.lines if line.rate or _fits(line)}
     missing = [one for one in card.not_measured if one.id not in known]
     said = [f"{why}: {', '.join(dict.fromkeys(names))}" for why, names in by_reason(missing).items()]

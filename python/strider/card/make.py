@@ -96,9 +96,9 @@ def make_card(
         summaries: Of its operations.
         place: The directory.
         machine: The machine.
-        budget: Time asked for and taken.
-        missing: What was left out on purpose.
-        earlier: Earlier cards, latest first: they show how far cards of one directory differ.
+        budget: Requested and used time.
+        missing: Intended omissions.
+        earlier: Earlier cards, latest first: they show the differences between cards of one directory.
     """
     wanted = [*WANTED, *([CACHED] if place.kind != "memory" else [])]
     cut = run.status != "complete"
@@ -213,7 +213,7 @@ def _line(
         return Line(id=wanted.id, label=label, interface=interface, why=why)
     rates = _rates(wanted, summary, summaries)
     found = describe(rates)
-    # What a cache served has no grade: it is no rate of storage.
+    # A rate served by a cache has no grade: it is no rate of storage.
     trust = summary.trust if wanted is not CACHED else None
     if wanted is CACHED and (summary.served is None or summary.served.share >= HARDLY_SERVED):
         return Line(id=wanted.id, label=label)

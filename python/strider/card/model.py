@@ -160,7 +160,7 @@ class RatioLine(Record):
 
     Attributes:
         row: The row of the card that it belongs to.
-        what: What was measured, above the ratio.
+        what: The measured quantity, above the ratio.
         word: `faster` or `slower` if the interval is more than 10 % from 1, `same` if it lies within 10 % of
             1, else None.
     """
@@ -184,14 +184,14 @@ class Caution(Record):
 
 
 class NotMeasured(Record):
-    """What the card lacks."""
+    """Missing measurements of the card."""
 
     id: str
     why: str
 
 
 def by_reason(missing: Sequence[NotMeasured]) -> dict[str, list[str]]:
-    """Returns the ids of what was not measured, by the reason."""
+    """Returns the ids of missing measurements, by reason."""
     found: dict[str, list[str]] = {}
     for one in missing:
         found.setdefault(one.why, []).append(one.id)

@@ -1,4 +1,4 @@
-"""What a test will decide before it runs: the chance that equal systems pass it, and that a slower one fails.
+"""Verdicts of a test before it runs: the chance that equal systems pass it, and that a slower one fails.
 
 Found by simulation with the tests that decide later, on normal logarithms of rates.
 """

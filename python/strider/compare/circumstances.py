@@ -1,4 +1,4 @@
-"""What a reader must know to judge a comparison: how it was taken, and what else differs."""
+"""Circumstances of a comparison: how it was taken, and other differences between the sides."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from strider.store.model import Run
 from strider.store.starts import spans
 from strider.units import format_bytes_rounded, format_seconds
 
-#: Facts of `run.json` about the machine that change rates; the target is what is compared.
+#: Facts of `run.json` about the machine that change rates; the target is the compared variable.
 _MACHINE = ("host", "system", "kernel", "cpu", "cores", "memory_bytes")
 #: Phases shorter than this, seconds, are ruled by start-up and scheduling.
 _SHORT_S = 0.1
-#: With fewer measurements a rate with two levels breaks what the correction for many rows promises
+#: With fewer measurements a rate with two levels breaks the guarantee of the correction for many rows
 #: (docs/decisions/0014-*.md).
 _FEW = 6
 #: Probability with which a difference of the size that a remark gives is named.
@@ -140,7 +140,7 @@ def _cards(base: Sequence[Run], other: Sequence[Run], rows: Sequence[Row]) -> st
 
 
 def _differences(base: Sequence[Run], other: Sequence[Run]) -> list[str]:
-    """What the machines and programs of the two sides differ in."""
+    """Differences between the machines and programs of the two sides."""
     first, second = _facts(base), _facts(other)
     differing = [
         f"{name} ({' and '.join(', '.join(sorted(side.get(name, {'unknown'}))) for side in (first, second))})"

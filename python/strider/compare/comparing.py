@@ -29,8 +29,8 @@ def compare(
     """Compares runs: two systems, two versions, two moments.
 
     Cases are matched by everything that defines their work; targets, machines and numbers of repetitions
-    may differ. With several runs on each side each is one measurement, so that what differs from run to run
-    is part of the uncertainty. With one run on each side only earlier runs can tell that; without them there
+    may differ. With several runs on each side each is one measurement, so that differences between runs
+    are part of the uncertainty. With one run on each side only earlier runs show these; without them there
     is no verdict.
 
     Args:

@@ -1,4 +1,4 @@
-"""Two directories that were measured in turns: one sentence, and a table of at most 24 lines.
+"""Two directories that were measured alternately: one sentence, and a table of at most 24 lines.
 
 A row is a line of the card (`strider.card`), with its rate in both directories. Words are given only to rows
 of grade A or B: enough pairs, and rates of the same kind of storage.
@@ -34,7 +34,7 @@ _KINDS: Mapping[str, Words] = {
     "memory": {"stable": "", "cold": ""},
     "network": {"stable": "synced ", "cold": "client-cold "},
 }
-#: What the sentence calls the lines, in its order.
+#: Names of the lines in the sentence, in its order.
 _PHRASES = {
     "write.sequential": "{stable}1 MiB writes",
     "read.sequential": "{cold}1 MiB reads",
@@ -68,7 +68,7 @@ class DirectoryRow:
     """A line of the card on both sides.
 
     Attributes:
-        phrase: What the sentence calls it; empty for a line that it does not use.
+        phrase: Its name in the sentence; empty for a line that the sentence does not use.
         rates: Rates in both directories in bytes or requests per second; None if unknown.
         row: The comparison.
     """

@@ -15,7 +15,7 @@ FORMAT, VERSION = "strider-comparison", 1
 
 
 def as_document(comparison: Comparison) -> dict[str, Any]:
-    """A comparison for other programs; what is unknown is None."""
+    """A comparison for other programs; an unknown value is None."""
     return {
         "format": FORMAT,
         "version": VERSION,

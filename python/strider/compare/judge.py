@@ -1,4 +1,4 @@
-"""From what was measured on two sides to a verdict."""
+"""From the measurements of two sides to a verdict."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _by_history(
     """The ratio of two single runs with what earlier runs show, and their number; None where they are few.
 
     Where the two sides have different conditions, the side with the larger variance or with fewer runs
-    decides: no verdict gets easier by what is known of the better side.
+    decides: knowledge of the better side makes no verdict easier.
     """
     import numpy as np
 

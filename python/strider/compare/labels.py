@@ -1,4 +1,4 @@
-"""What distinguishes the rows of a comparison, and what they have in common."""
+"""Differences between the rows of a comparison, and their common parameters."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Labels:
     """Labels of the operations of some cases, also of several runs.
 
     Attributes:
-        constants: Name and value of what all of them share.
-        hidden: The label that is what is compared, so that it would mislead; empty where there is none.
+        constants: Name and value of the parameters that all of them share.
+        hidden: The label of the compared key, which would mislead; empty if there is none.
     """
 
     facets: Facets
@@ -34,7 +34,7 @@ class Labels:
 
         Args:
             found: Operations of cases; numbers of cases of several runs may collide.
-            without: A key of a suite that is not said, because it is what is compared.
+            without: A key of a suite that is not shown, because it is compared.
         """
         cases = {id(item.case): item.case for item in found}
         numbers = {key: number for number, key in enumerate(cases, start=1)}

@@ -1,4 +1,4 @@
-"""What the runs of one side have measured of an operation."""
+"""Measurements of an operation by the runs of one side."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from strider.compare.work import Item, items
 from strider.statistics.trust import HARDLY_SERVED
 from strider.store.model import Run, Sample
 
-#: More earlier runs tell hardly more, and are older.
+#: More earlier runs add hardly any information, and are older.
 MOST_EARLIER = 20
 
 
@@ -33,7 +33,7 @@ class Taken:
 
     @classmethod
     def of(cls, run: Run, items: Sequence[Item]) -> Taken:
-        """Sorts what a run has measured; warm-ups and preparation are left out."""
+        """Sorts the measurements of a run; warm-ups and preparation are left out."""
         samples: defaultdict[tuple[int, str], list[Sample]] = defaultdict(list)
         errors: defaultdict[tuple[int, str], int] = defaultdict(int)
         for sample in run.samples:
@@ -68,7 +68,7 @@ class Found:
         problem: Why they must not be compared: void samples, errors, repetitions without any transfer, runs
             without them; else empty.
         zeros: Number of repetitions that transferred nothing.
-        served: Of the reads that counters tell of, the bytes that came from storage and all bytes.
+        served: Of the reads that counters cover, the bytes that came from storage and all bytes.
         longest_s: The longest repetition; 0 without any.
     """
 
@@ -103,7 +103,7 @@ def find(side: Sequence[Taken], item: Item, metric: Metric) -> Found:
     Args:
         side: The runs.
         item: An operation of the first of them.
-        metric: What is compared.
+        metric: The compared metric.
     """
     owns = [item if taken is side[0] else taken.find(item) for taken in side]
     found = [_of_run(taken, own, metric) for taken, own in zip(side, owns, strict=True)]
@@ -123,7 +123,7 @@ def past(earlier: Sequence[Taken], item: Item, metric: Metric, least_s: float = 
     Args:
         earlier: The runs, in the order of time or against it.
         item: The operation.
-        metric: What is compared.
+        metric: The compared metric.
         least_s: A run counts only if it began so long before or after the run that counted last, seconds.
     """
     values: list[float] = []

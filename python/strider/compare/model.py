@@ -18,7 +18,7 @@ Verdict = Literal["faster", "slower", "no difference shown", "no verdict", "not 
 VERDICTS: tuple[Verdict, ...] = ("slower", "faster", "no difference shown", "no verdict", "not comparable")
 
 Method = Literal["paired by round", "paired by run", "by history", "unpaired", "unpaired by run"]
-"""What was set against what: repetitions of one round of one run, runs that were taken in turns, two single
+"""The compared samples: repetitions of one round of one run, runs that were taken alternately, two single
 runs with earlier runs of the same work as the measure of chance, or two independent sets of repetitions or of
 runs."""
 
@@ -84,7 +84,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured on one side of a row.
+    """The measurements of one side of a row.
 
     Attributes:
         case: The case in its plan.
@@ -185,8 +185,8 @@ class Comparison:
         by: The key of a comparison within a run; empty for two sides of runs.
         threshold: Smallest ratio that is a difference, as a share: 0.05 for 5 %.
         rows: In the order of the plan.
-        remarks: What a reader must know to judge all of it, in sentences.
-        constants: What all rows have in common, name and value.
+        remarks: Information needed to judge all of it, in sentences.
+        constants: Parameters that all rows have in common, name and value.
         overall: The whole suite, for each metric and each other side; empty where it cannot be known.
     """
 

@@ -14,7 +14,7 @@ def write_html(comparison: Comparison, out: Path) -> Path:
     """Writes a comparison as a page.
 
     Args:
-        comparison: What was found.
+        comparison: The comparison.
         out: The HTML file; an existing one is replaced as a whole.
 
     Returns:

@@ -38,7 +38,7 @@ def trust_of(method: Method, n: int, is_one_run: bool = False, is_short: bool = 
     """The trust in one row.
 
     Args:
-        method: What was set against what.
+        method: The compared samples.
         n: Number of pairs; of a comparison by history the number of earlier runs.
         is_one_run: Whether both sides are of one run.
         is_short: Whether all phases of a side are too short for a rate.
@@ -56,7 +56,7 @@ def reason_of(method: Method, n: int, is_one_run: bool = False, least_s: float =
     """Why a row of grade C or D has no verdict, in words.
 
     Args:
-        method: What was set against what.
+        method: The compared samples.
         n: As by `trust_of`.
         is_one_run: Whether both sides are of one run.
         least_s: How far apart earlier runs must be to count, seconds.

@@ -19,14 +19,14 @@ from strider.units import format_bytes, in_bytes
 
 @dataclass(frozen=True)
 class By:
-    """What is compared: a key of a suite, and the wanted values as typed, the base first; none for all."""
+    """The compared values: a key of a suite, and the values as typed, the base first; none for all."""
 
     key: str
     wanted: Sequence[str]
 
     @classmethod
     def parse(cls, text: str) -> By:
-        """Reads `interface`, `interface=posix,mpiio`, `posix.direct=no,yes` and the like.
+        """Reads `interface`, `interface=posix,mpiio`, or `posix.direct=no,yes`.
 
         Raises:
             StriderError: There is no key, or just one value.
@@ -41,7 +41,7 @@ class By:
         return cls(key.strip(), wanted)
 
     def is_compared(self, key: str) -> bool:
-        """Whether a key of a case is what is compared; with the interface go its parameters and its mount."""
+        """Whether a key of a case is compared; with the interface go its parameters and its mount."""
         return key == self.key or (self.key == "interface" and ("." in key or key in OF_MOUNT))
 
 

@@ -103,7 +103,7 @@ def count_text(row: Row) -> str:
 
 
 def title(comparison: Comparison) -> str:
-    """What is compared, in a few words."""
+    """The compared variable, in a few words."""
     names = [side.label for side in comparison.sides]
     base, *others = names
     return f"{', '.join(others)} compared with {base}"
@@ -171,7 +171,7 @@ def constants_text(comparison: Comparison) -> str:
 
 
 def label_columns(comparison: Comparison) -> list[Column]:
-    """What distinguishes rows; what is the same in all rows is left out, but for the operation."""
+    """The differences between rows; equal parameters are left out, but the operation stays."""
     rows = comparison.rows
     names = dict.fromkeys(name for row in rows for name in row.labels)
 

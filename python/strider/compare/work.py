@@ -15,7 +15,7 @@ _NOT_WORK = frozenset({"warmup", "settle", "verify"})
 BESIDE = "beside"
 """Key of the work of other groups that was done at the same time."""
 _ABSENT: tuple[object, ...] = (None, False, 0, "", [], {})
-#: Of two cases that differ in more than this, neither is said to be the other's counterpart.
+#: Two cases with more differences than this are not reported as counterparts.
 _MOST_DIFFERENCES = 3
 
 
@@ -24,8 +24,8 @@ class Item:
     """One operation of one case of one side.
 
     Attributes:
-        work: What defines it, by the keys of a suite: `transfer`, `posix.direct`, `order`, …; what is off,
-            empty or 0 is left out, as runs from before a key existed lack it.
+        work: Its definition by the keys of a suite: `transfer`, `posix.direct`, `order`, …; a value that is
+            off, empty or 0 is left out, as runs from before a key existed lack it.
     """
 
     case: Case
@@ -60,7 +60,7 @@ class Match:
 
 
 def options(case: Case) -> dict[str, Option]:
-    """All options of a case by the keys of a suite; an interface's own are `posix.direct` and the like."""
+    """All options of a case by the keys of a suite; those of an interface are `posix.direct`, `mpiio.…`."""
     kind = "tree" if case.is_metadata else "pattern"
     name = case.interface_name
     return {
@@ -77,7 +77,7 @@ def items(cases: Sequence[Case], without: Callable[[str], bool] = lambda _: Fals
 
     Args:
         cases: Of one run.
-        without: Which keys are left out, because they are what is compared.
+        without: Keys that are left out, because they are compared.
     """
     own = {case.number: _work(case, without) for case in cases}
     members = turns_of(cases)
@@ -89,7 +89,7 @@ def items(cases: Sequence[Case], without: Callable[[str], bool] = lambda _: Fals
             kept = {**kept, BESIDE: json.dumps([own[one] for one in neighbours], sort_keys=True)}
         for position, operation in enumerate(case.operations):
             if operation not in case.operations[:position]:
-                # What was done before decides what is there, and what is in memory.
+                # Earlier operations decide which data exists, and which data is in memory.
                 found.append(Item(case, operation, {**kept, "operations": case.operations[: position + 1]}))
     return found
 

@@ -1,4 +1,4 @@
-"""Data sets: files that outlive a run, with a marker that says what they hold.
+"""Data sets: files that outlive a run, with a marker that describes their data.
 
 The data set NAME of a target is its folder `strider-data-NAME`. Runs make, read and rewrite data sets by the
 key `dataset` of a case; `strider data` makes, lists, verifies and removes them.

@@ -54,7 +54,7 @@ def bind(suite: Suite, target: Path | None = None) -> Suite:
 
 
 def changes_since(cases: Sequence[PlannedCase], target: Path) -> list[str]:
-    """Returns why the cases of an earlier plan cannot go on with their data sets; empty if they can.
+    """Returns why the cases of an earlier plan cannot continue with their data sets; empty if they can.
 
     They can if they only read, and each set is the one of the plan, with the same content.
 
@@ -78,7 +78,7 @@ def changes_since(cases: Sequence[PlannedCase], target: Path) -> list[str]:
 
 
 def _change(planned: dict[str, Json], target: Path, name: str) -> str:
-    """Returns what is not as a plan says of a data set; empty if nothing is."""
+    """Returns the differences between a data set and the plan; empty if there are none."""
     try:
         marker = find(target, name)
     except StriderError as error:
@@ -144,7 +144,7 @@ def _makes(case: PlannedCase) -> bool:
 
 
 def _manifest(suite: Suite, name: str, target: Path, mistakes: Mistakes) -> dict[str, Json]:
-    """Returns what the plan says of a data set; notes why it cannot be used."""
+    """Returns the plan's description of a data set; notes why it cannot be used."""
     users = [each for each, case in enumerate(suite.plan.cases) if case.get(KEY) == name]
     first = _place(suite, users[0])
     for user in users:

@@ -1,4 +1,4 @@
-"""The data sets of an active run: makes their folders, and records in their markers what the run does."""
+"""The data sets of an active run: makes their folders, and records the run's changes in their markers."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -68,7 +68,7 @@ class Claims:
         return [claim.folder.descriptor for claim in self.each.values()]
 
     def started(self) -> None:
-        """Notes that the engine has started: from now on only its events say what it has written."""
+        """Notes that the engine has started: from now on only its events report writes."""
         self.is_started = True
 
     def finish(self, events: Mapping[str, Event]) -> None:
@@ -111,7 +111,7 @@ class Claims:
 def claimed(checked: CheckedPlan, target: Path, run: str, descriptor: int | None = None) -> Iterator[Claims]:
     """Opens the data sets of a plan for a run; makes new ones, and marks those that it writes.
 
-    The caller calls `finish` when the engine has ended. If it cannot, the markers say what was under way.
+    The caller calls `finish` when the engine has ended. If it cannot, the markers name the unfinished phase.
 
     Args:
         checked: The plan, bound to its data sets.

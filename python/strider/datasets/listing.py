@@ -64,7 +64,7 @@ def found_before(cases: Sequence[PlannedCase], target: Path) -> dict[str, Json]:
 
 
 def state_now(target: Path, name: str, generation: int) -> str:
-    """Returns what is there now of a data set that a run left, in words.
+    """Returns the present state of a data set that a run left, in words.
 
     Args:
         target: The directory that had it.

@@ -1,4 +1,4 @@
-"""The marker of a data set: a file `.strider-data` in its folder, which says what the files hold."""
+"""The marker of a data set: a file `.strider-data` in its folder, which describes the data of the files."""
 
 import os
 import pwd
@@ -31,7 +31,7 @@ FilePart = Annotated[str, Field(pattern=r"^[^/]{0,200}$")]
 
 
 class Owner(BaseModel):
-    """Who made a data set."""
+    """The process that made a data set."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -53,7 +53,7 @@ class Writer(BaseModel):
     """The process that makes, updates or removes a data set.
 
     Attributes:
-        run: The run, or what the process does.
+        run: The run, or the action of the process.
         host: Its host.
         pid: The process.
         boot: Boot id of the host; empty if unknown.
@@ -97,7 +97,7 @@ class Use(BaseModel):
 
 
 class Marker(BaseModel):
-    """What a data set holds.
+    """The content of a data set.
 
     Attributes:
         id: Identifies the set; the engine compares it before it opens files.
@@ -189,7 +189,7 @@ class Marker(BaseModel):
         return self.model_copy(update=changes)
 
     def manifest(self) -> dict[str, Json]:
-        """Returns what a plan says of the set (docs/formats.md, section 2)."""
+        """Returns the set as a plan describes it (docs/formats.md, section 2)."""
         return {
             "id": self.id,
             "seed": self.seed,
@@ -208,7 +208,7 @@ class Marker(BaseModel):
 
 
 NAME_RULE = "use 1 to 64 letters, digits, dots, hyphens and underscores, the first a letter or a digit"
-"""The remedy for what is not a name."""
+"""The remedy for an invalid name."""
 
 
 def is_name(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Trees of data sets: what a marker says of their items, and which names in a folder are theirs.
+"""Trees of data sets: items of the marker, and which names in a folder are theirs.
 
 The names and the numbering are those of `engine/trees` (docs/metadata.md).
 """
@@ -139,8 +139,8 @@ class KeptTree(BaseModel):
         clients: Ranks that have items in them.
         sharing: How the ranks share them.
         order: The order in which items were made.
-        is_exact: Whether the population is what the folder holds; not while a run changes it.
-        population: What each rank has.
+        is_exact: Whether the folder holds exactly the population; not while a run changes it.
+        population: Items of each rank.
     """
 
     model_config = ConfigDict(frozen=True)

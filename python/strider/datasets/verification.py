@@ -20,11 +20,11 @@ from strider.units import MIB, format_bytes
 
 @dataclass(frozen=True)
 class Findings:
-    """What the folder of a data set shows.
+    """Findings in the folder of a data set.
 
     Attributes:
         marker: The marker.
-        problems: What is wrong, a line each.
+        problems: The problems, a line each.
         groups: Files that can be read, as first number, count and bytes of each; of trees none.
     """
 
@@ -175,7 +175,7 @@ def suite_text(findings: Findings, target: Path, interface: str, clients: int, v
         target: Its directory.
         interface: The interface that reads.
         clients: Number of clients; a set of trees is read by those that made it.
-        vocabulary: What a suite may say. The marker may be another user's: of its words none but these become
+        vocabulary: The keys of a suite. The marker may be another user's: of its words none but these become
             keys, and none replaces a key of this function.
 
     Raises:

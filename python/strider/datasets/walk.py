@@ -76,7 +76,7 @@ def _opened(
 
 
 def remove_trees(folder: SetFolder, marker: Marker, kept: KeptTree) -> Removal:
-    """Removes what the marker names in the trees of a set; everything else stays, and is named."""
+    """Removes the items of the marker in the trees of a set; everything else stays, and is named."""
     removal = Removal()
     for tree in range(kept.trees):
         name = marker.file_name(tree)
@@ -94,7 +94,7 @@ def _remove_directory(above: int, name: str, path: Path, removal: Removal) -> No
     except FileNotFoundError:
         return
     except OSError as error:
-        # What is in it has been named, if it is foreign.
+        # Foreign items in it have been named.
         if not any(line.startswith(f"{path}/") for line in removal.kept):
             removal.kept.append(f"{path}: {error.strerror}")
 
@@ -114,7 +114,7 @@ class _Remover:
     removal: Removal
 
     def empty(self, place: _Place) -> None:
-        """Removes what is in a directory, the deepest first."""
+        """Removes the content of a directory, the deepest first."""
         for name in place.names():
             child = self.kept.child(place.number, name)
             path = place.path / name

@@ -14,7 +14,7 @@ class Diagnosis:
         subject: The checked item.
         state: `works`; `note`: works, with a remark; `missing`: an optional part is missing; `fails`:
             required for all measurements.
-        finding: What it is, or what is wrong.
+        finding: The finding or the problem.
         remedy: How to resolve it; empty if no action is needed.
     """
 

@@ -107,5 +107,5 @@ class ArgumentReader:
         return Place(self._line, f"{self._where}{typed}")
 
     def complain(self, argument: str, message: str) -> None:
-        """Notes what is wrong with an argument."""
+        """Notes the error of an argument."""
         self.mistakes.add(self.place(argument), message)

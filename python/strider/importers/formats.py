@@ -14,7 +14,7 @@ class FileFormat:
     """A kind of input file.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         recognises: Whether a text seems to be of this kind.
         read: Reads a text, given the name of the file and the number of clients.
     """

@@ -81,7 +81,7 @@ class CaseDraft:
         keys: Its keys in their order; an option of an interface is written `posix.direct`.
         line: Line of the original where it begins; 0 where the original is a command line.
         places: For keys with a place of their own, the line in the original or the option that gave them.
-        comment: What it was in the original.
+        comment: The original text.
     """
 
     keys: dict[str, Json]
@@ -123,8 +123,8 @@ class SuiteDraft:
         Args:
             program: Its name.
             source: Its command line, or the file.
-            description: What the suite is, where that is a file.
-            target: The directory of all tests, and where that was given.
+            description: Description of the suite, if the source is a file.
+            target: The directory of all tests, and the place that gave it.
             tasks_per_node: How many tasks are on each node; None where not given.
             cases: A case for each test.
         """

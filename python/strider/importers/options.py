@@ -1,7 +1,7 @@
 """Options of another benchmark: what becomes of each, and those that were given.
 
 An option is understood (the importer reads it), understood with a difference that is reported (`note`), or
-refused because it would change what is measured (`refusal`). None is passed over in silence.
+refused because it would change the measurement (`refusal`). None is passed over in silence.
 """
 
 import re
@@ -47,7 +47,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the other benchmark learns from MPI and from its environment.
+    """Facts that the other benchmark gets from MPI and from its environment.
 
     Attributes:
         tasks: Number of tasks.
@@ -68,7 +68,7 @@ class Given:
 
     Attributes:
         option: The option.
-        value: Its value; for a flag, how often it was given, or what the script says.
+        value: Its value; for a flag, how often it was given, or the value in the script.
         place: Where.
     """
 
@@ -84,7 +84,7 @@ class Given:
 
 @dataclass
 class Settings:
-    """What was given for one test; a later value replaces an earlier one.
+    """Options of one test; a later value replaces an earlier one.
 
     Attributes:
         program: The other benchmark.

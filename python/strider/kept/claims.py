@@ -35,7 +35,8 @@ class KeptSet:
         manifest: Manifest of the first case.
         before: What existed before the run.
         packet: Data in IOR's form that the last writing case writes; None for Strider's own.
-        is_mixed: Whether a case writes files several times or in passes, so that no seed tells their data.
+        is_mixed: Whether a case writes files several times or in passes, so that their data has no single
+            seed.
     """
 
     uses: dict[int, KeptUse]
@@ -179,7 +180,7 @@ class KeptClaims:
             os.fchmod(descriptor, _FILE_MODE & ~_umask())
             status = os.fstat(descriptor)
             entry = _entry(one, number, status, event, created=True)
-            # The last write may have overwritten a part of what an earlier case wrote.
+            # The last write may have overwritten a part of an earlier case's data.
             return entry if _sizes(event)[number] == status.st_size else _mixed(entry)
         finally:
             os.close(descriptor)

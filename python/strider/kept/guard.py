@@ -1,4 +1,4 @@
-"""What is there under the names of kept files, and whether Strider may touch it."""
+"""Files under the names of kept files, and whether Strider may touch them."""
 
 import errno
 import os
@@ -34,7 +34,7 @@ class Existing:
     problem: str = ""
 
     def own(self, number: int) -> KeptFile | None:
-        """Returns what the marker says of a file, if the file is the one that Strider made."""
+        """Returns the marker's entry of a file, if the file is the one that Strider made."""
         entry = self.marker.by_number().get(number) if self.marker else None
         status = self.files.get(number)
         return entry if entry and entry.created and status and entry.fits(status) else None
@@ -81,7 +81,7 @@ def _why_foreign(entry: KeptFile | None, status: os.stat_result) -> str:
 
 
 def _kind(status: os.stat_result) -> str:
-    """Returns what an entry is instead of a regular file; empty for a regular file."""
+    """Returns the type of an entry that is no regular file; empty for a regular file."""
     if stat.S_ISLNK(status.st_mode):
         return "is a symbolic link"
     if stat.S_ISDIR(status.st_mode):

@@ -1,4 +1,4 @@
-"""The marker beside kept files, `.strider-data.NAME`: which files Strider wrote, and what they hold."""
+"""The marker beside kept files, `.strider-data.NAME`: the files that Strider wrote, and their data."""
 
 import os
 import stat
@@ -21,7 +21,7 @@ class KeptFile(BaseModel):
         inode: Its inode number.
         mtime_ns: Time of its last change, ns.
         created: Whether Strider made it; only then Strider may remove it.
-        data: `known`: seed and generation tell every byte that was written; `mixed`: they do not.
+        data: `known`: seed and generation define every written byte; `mixed`: they do not.
         seed: Seed of its data.
         generation: Generation of its data.
         requests: Requests that each task wrote; 0: every byte of the file was written.
@@ -46,7 +46,7 @@ class KeptFile(BaseModel):
     def fits(self, status: os.stat_result) -> bool:
         """Returns whether a file is this one, which nothing has written to since.
 
-        The inode alone does not tell: file systems give it to a new file after a removal.
+        The inode alone is no proof: file systems give it to a new file after a removal.
         """
         return (
             stat.S_ISREG(status.st_mode)
@@ -60,7 +60,7 @@ class KeptMarker(BaseModel):
     """The files of a test, as Strider left them.
 
     Attributes:
-        owner: Who wrote them.
+        owner: The user who wrote them.
         made: The run that wrote them last.
         files: The files.
     """
@@ -81,7 +81,7 @@ class KeptMarker(BaseModel):
 def read(folder: int, names: FileNames) -> tuple[KeptMarker | None, str]:
     """Returns the marker of some files, or None and why it says nothing; neither if there is none.
 
-    A marker of another user proves nothing: whoever can write to the directory could have put it there.
+    A marker of another user proves nothing: any user with write access to the directory can create one.
 
     Args:
         folder: Descriptor of their directory.

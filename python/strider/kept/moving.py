@@ -48,7 +48,7 @@ def _link_or_reserve(name: str, source: int, new_name: str, target: int) -> None
     except OSError as error:
         if error.errno not in _UNSUPPORTED:
             raise
-        # Without links as well: reserve the name, and replace what was made for that.
+        # Without links as well: reserve the name, and replace the reserved file.
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         os.close(os.open(new_name, flags, 0o600, dir_fd=target))
         try:

@@ -26,7 +26,7 @@ class KeptUse(BaseModel):
 
     Attributes:
         name: Name of the data set in the plan.
-        place: `own`: the case writes them, or reads what an earlier case wrote, in the run's folder; `here`:
+        place: `own`: the case writes them, or reads those of an earlier case, in the run's folder; `here`:
             they exist, and are used where they are.
         folder: Their directory.
         base: See `FileNames`, also for the next three.
@@ -98,7 +98,7 @@ def manifest_of_existing(
 
     Args:
         use: The files.
-        existing: What was found under their names; all of them exist.
+        existing: The files under their names; all of them exist.
         requests: Requests that each task reads at most; 0: all.
         packet: Their data, if it is in IOR's form.
     """

@@ -2,8 +2,8 @@
 
 Each is started from Debian packages, in a folder of its own, without systemd, reachable over loopback only. A
 new one is a file with a recipe and a line in `SYSTEMS`. The recipe (`start`) knows the system; `site` is
-what it starts daemons and mounts with; `record` is what has been started, on disk; `lifecycle` begins and
-ends it all.
+its tool to start daemons and mounts; `record` lists the started ones, on disk; `lifecycle` begins and
+ends a lab.
 """
 
 from strider.errors import StriderError

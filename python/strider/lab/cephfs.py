@@ -11,7 +11,7 @@ from strider.lab.system import System
 
 STORES = 4
 STORE_BYTES = 2 << 30
-"""What an object store holds at most; it takes memory only as it is filled."""
+"""Capacity of an object store; it takes memory only as it is filled."""
 DATA_GROUPS, METADATA_GROUPS = 32, 8
 """Placement groups of the two pools."""
 START_LIMIT_S = 120.0

@@ -19,7 +19,7 @@ COHERENT = [
 ]
 """With these caches a client sees old sizes, and fails to open, after another one has written."""
 COHERENT_MOUNT = ["--entry-timeout=0", "--attribute-timeout=0", "--direct-io-mode=enable"]
-"""The same for what the kernel keeps of a mount."""
+"""The same for the kernel's cache of a mount."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ State = Literal["up", "down", "incomplete"]
 LONGEST_FOLDER = 60
 """Characters of a lab's folder: servers make sockets below it, whose names may have 107."""
 PLAIN = re.compile(r"[\w./+-]+", re.ASCII)
-"""What a folder's name may be made of: it stands in the configuration of servers."""
+"""Characters of a folder's name: it stands in the configuration of servers."""
 
 
 def folder_of(system: System, at: Path | None) -> Path:
@@ -55,7 +55,7 @@ def up(system: System, folder: Path, say: Callable[[str], None], options: Sequen
     Args:
         system: What to start.
         folder: Where; it must not exist, or be empty.
-        say: Takes lines about what is going on.
+        say: Takes lines on the progress.
         options: Options of the system that differ from the default, `KEY=VALUE` each.
 
     Raises:
@@ -177,7 +177,7 @@ def _require_own(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Removes a lab's folder, its record last: what is interrupted can be done again."""
+    """Removes a lab's folder, its record last: an interrupted removal can be repeated."""
     for path in folder.iterdir():
         if path.name == FILE:
             continue

@@ -1,4 +1,4 @@
-"""What is mounted below a lab's folder."""
+"""Mounts below a lab's folder."""
 
 import subprocess
 from collections.abc import Collection
@@ -24,7 +24,7 @@ def unmount_below(folder: Path) -> list[Path]:
     """Unmounts everything below a folder.
 
     Returns:
-        What was in use, and is now gone for everybody but those who have it open.
+        The mounts that were in use; they now exist only for processes that have them open.
     """
     busy: list[Path] = []
     for point in below(folder):

@@ -165,7 +165,7 @@ def _burst(rate: str) -> int:
 
 
 def _write_settings(site: Site, hosts: list[Host]) -> None:
-    """Writes what the hosts have in the place of /etc/ssh and /etc/hosts."""
+    """Writes the hosts' versions of /etc/ssh and /etc/hosts."""
     site.make("cover/run/sshd").chmod(0o755)
     site.make("cover/dev/shm").chmod(0o1777)
     site.make("cover/etc")

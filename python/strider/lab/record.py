@@ -1,4 +1,4 @@
-"""Records on disk what a lab starts, so that it can be removed after any crash."""
+"""Records on disk all that a lab starts, so that it can be removed after any crash."""
 
 from pathlib import Path
 from typing import Literal
@@ -19,8 +19,8 @@ class Endpoint(BaseModel):
     Attributes:
         name: Of the file system within the lab, such as a volume.
         mount: Where it is mounted, None where this machine can not or need not mount it.
-        native: What its own library needs to find it, such as server, port and volume.
-        remark: What to beware of, empty if nothing.
+        native: Options with which its own library finds it, such as server, port and volume.
+        remark: A caveat, empty if there is none.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -91,7 +91,7 @@ def read(folder: Path) -> Record | None:
     """The record of a folder, None if there is none.
 
     Raises:
-        StriderError: The folder cannot be read, what is there is not a lab's, or another user can have
+        StriderError: The folder cannot be read, its content is not a lab's, or another user can have
             written it.
     """
     text = read_own(folder / FILE)

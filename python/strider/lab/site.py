@@ -1,6 +1,6 @@
 """The folder that a file system is started in, and what recipes start it with.
 
-Whatever is started is on record before anything can go wrong with it: daemons run in the foreground of
+Each daemon is on record before it can fail: daemons run in the foreground of
 processes whose numbers are known, and all carry a mark in their environment for those that they start.
 """
 
@@ -37,7 +37,7 @@ class Site:
     Args:
         folder: The lab's folder, existing and empty.
         system: Name of the file system.
-        say: Takes lines about what is going on.
+        say: Takes lines on the progress.
         options: The value of each option of the system.
     """
 
@@ -83,7 +83,7 @@ class Site:
         For servers that listen on every address, or that refuse 127.0.0.1.
 
         Args:
-            addresses: What the loopback device answers to besides 127.0.0.1.
+            addresses: Addresses of the loopback device besides 127.0.0.1.
         """
         namespace = self.write("network", "")
         self.run(["unshare", f"--net={namespace}", "ip", "link", "set", "lo", "up"])
@@ -105,7 +105,7 @@ class Site:
         return ["unshare", "--mount", "--propagation", "slave", *self.covering(*existing)]
 
     def covering(self, *places: str) -> list[str]:
-        """Words that start a command after putting what is in `cover` in the place of folders or files.
+        """Words that start a command after covering folders or files with the contents of `cover`.
 
         They need a mount namespace of their own.
         """
@@ -140,7 +140,7 @@ class Site:
             self._note([found])
 
     def run(self, words: list[str], limit_s: float = COMMAND_LIMIT_S) -> str:
-        """Runs a command to its end and returns what it printed.
+        """Runs a command to its end and returns its output.
 
         Raises:
             StriderError: It fails or takes too long.
@@ -159,7 +159,7 @@ class Site:
         return self.folder / "log" / f"{name}.log"
 
     def note_children(self) -> None:
-        """Puts on record what the daemons have started by themselves."""
+        """Puts the processes on record that the daemons have started."""
         known = {process.pid for process in self.record.processes}
         self._note([process for process in marked(self.record.mark) if process.pid not in known])
 

@@ -16,7 +16,7 @@ from strider.lab.system import System
 
 NODES = 4
 PROCESSORS = 4
-"""Of each node, whatever this machine has: ranks get their places by them, and nothing is bound."""
+"""Resources of each node, on any machine: ranks get their places by them, and nothing is bound."""
 MEMORY_MIB = 1000
 
 

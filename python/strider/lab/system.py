@@ -1,4 +1,4 @@
-"""What can be started in the lab: a name, what it needs, and a recipe."""
+"""A system of the lab: its name, its requirements, and its recipe."""
 
 import os
 import re
@@ -27,12 +27,12 @@ class System:
 
     Attributes:
         name: As on the command line.
-        doc: What is started, in one sentence.
+        doc: Description, in one sentence.
         needs: Programs, and files by patterns such as /usr/lib/*/x.so, each with its Debian package.
         mounting: Whether it is mounted by FUSE.
-        rights: Who can start it.
-        start: Starts it in a site and says what there is to use.
-        options: What a user can set, with the default values.
+        rights: Users that can start it.
+        start: Starts it in a site and returns its addresses and mounts.
+        options: Options of the user, with the default values.
     """
 
     name: str
@@ -48,7 +48,7 @@ class System:
         return list(dict.fromkeys(package for need, package in self.needs.items() if not _is_there(need)))
 
     def obstacle(self) -> str:
-        """Why this machine cannot run it, whatever is installed; empty if it can."""
+        """Why this machine cannot run it, with any packages; empty if it can."""
         if self.rights == "anyone":
             return ""
         if os.geteuid() != 0:
@@ -92,7 +92,7 @@ def _may_mount() -> bool:
 
 
 def install(packages: list[str]) -> None:
-    """Installs Debian packages, without what they only recommend.
+    """Installs Debian packages, without recommended ones.
 
     Raises:
         StriderError: apt-get is not there, or fails.

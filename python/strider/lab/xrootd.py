@@ -13,11 +13,11 @@ PORT = 1094
 USER = "xrootd"
 """The server refuses to run as root; Debian's package makes this user."""
 COHERENT_MOUNT = "attr_timeout=0,entry_timeout=0,negative_timeout=0"
-"""What the kernel keeps of a mount may be old when another client has written."""
+"""The kernel's cache of a mount may be old when another client has written."""
 
 
 def start(site: Site) -> list[Endpoint]:
-    """Starts the server and mounts what it exports."""
+    """Starts the server and mounts its export."""
     site.isolate()
     data, admin = site.make("data"), site.make("admin")
     for folder in (data, admin):

@@ -2,7 +2,7 @@
 
 `strider-confine` starts the launcher, so that all ranks of this host share one Landlock domain: with one
 domain per rank, MPI libraries could not access the memory of other ranks. `strider-confine` itself is not
-confined. It does what a confined rank cannot: drop the page cache, and run the remount command.
+confined. It drops the page cache and runs the remount command, which a confined rank cannot.
 
 `strider-confine` also ends the launcher and the ranks of this host if Strider dies, even by SIGKILL, and even
 if they hang. It therefore starts unconfined launchers, too.

@@ -52,7 +52,7 @@ _SILENT_NODE = tuple(
         r"^[ \t]*Remote daemon: .* on node (?P<node>\S+)$",  # Open MPI
     )
 )
-"""Nodes whose ranks may go on."""
+"""Nodes whose ranks may be active."""
 _LOST_NODE = (
     *_SILENT_NODE,
     re.compile(r"^Connection to (?P<node>\S+) closed by remote host\.", re.MULTILINE),  # ssh
@@ -185,12 +185,12 @@ def _lost_connections(nodes: Sequence[str], state: RunState, where: str) -> str:
 
 
 def silent_nodes(log: str, state: RunState) -> list[str]:
-    """Returns the nodes that do not answer any more, on which ranks may go on."""
+    """Returns the nodes that do not answer any more, on which ranks may be active."""
     return [*_nodes_in(log, _SILENT_NODE), *(state.unanswered.nodes if state.unanswered else [])]
 
 
 def kept_for(silent: Sequence[str], path: Path) -> str:
-    """Returns that the folder of a run is left because of nodes on which ranks may go on."""
+    """Returns that the folder of a run is left because of nodes on which ranks may be active."""
     nodes = enumerated(silent)
     return (
         f"ranks may still run on {nodes}, so {path} is kept: when strider-engine has ended there, remove it "
@@ -210,7 +210,7 @@ def _not_answering(unanswered: Unanswered, where: str) -> str:
 
 
 def _consequence(state: RunState, log: str) -> str:
-    """Returns what the loss of a node or rank meant for the other ranks, as a sentence after the cause."""
+    """Returns the effect of the loss of a node or rank on the other ranks, as a sentence after the cause."""
     ranks = sum(node["ranks"] for node in state.nodes)
     if ranks < 2 or not state.case:
         return ""
@@ -260,7 +260,7 @@ def _rank_of(lost: LostProcess, state: RunState) -> int | None:
 
 
 def _end_of_rank(rank: str, number: signal.Signals, where: str, there: str = "") -> str:
-    """Returns what a signal did to a rank.
+    """Returns the effect of a signal on a rank.
 
     Args:
         rank: The rank, as far as it is known.

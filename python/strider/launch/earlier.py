@@ -67,7 +67,7 @@ class Earlier:
         samples: Number of samples of complete repetitions.
         errors: Number of errors of complete repetitions.
         intact_bytes: Length of the events up to the first incomplete line.
-        torn: The rest: an incomplete line, or what a power cut left of the file.
+        torn: The rest: an incomplete line, or the remains after a power cut.
     """
 
     repetitions: list[Event] = field(default_factory=list)
@@ -109,7 +109,7 @@ class Earlier:
         return max(self.last_s, passed.total_seconds())
 
     def left_of(self, time_limit_s: float) -> float:
-        """Returns what the last start left of its time limit, in seconds.
+        """Returns the rest of the time limit after the last start, in seconds.
 
         Args:
             time_limit_s: Time limit of the plan.

@@ -14,7 +14,7 @@ from strider.suite import CheckedPlan
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits on what a run may access.
+    """Limits on the access of a run.
 
     Attributes:
         confine: Whether the kernel enforces them (confinement).
@@ -36,7 +36,7 @@ class RunInputs:
         store: Folder for the run directory.
         watching: Records besides the results.
         remount: Command that remounts the target before cold reads, in words; empty: none.
-        bounds: Limits on what the run may access.
+        bounds: Limits on the access of the run.
         resumption: The run to continue; None for a new run.
         run_id: Id of a new run; empty for one with the present time.
     """

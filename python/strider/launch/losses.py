@@ -1,4 +1,4 @@
-"""Looks for a lost node or rank while a run goes on."""
+"""Looks for a lost node or rank during a run."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ class LossWatch:
     """Looks for a lost node or rank: in the output of the launcher, and by asking the nodes of a Slurm step.
 
     A node is lost if it cannot be reached and a connection of `srun` ended, or if it twice does not answer
-    while the run makes no progress: Slurm can restart its daemon on a node whose ranks go on.
+    while the run makes no progress: Slurm can restart its daemon on a node with active ranks.
 
     Attributes:
         process: The launcher.
@@ -47,7 +47,7 @@ class LossWatch:
         return self.process.launcher.is_srun and self._is_unanswered(now_s, state)
 
     def close(self) -> None:
-        """Ends a question that goes on."""
+        """Ends an open question."""
         if self._asking:
             self._asking.stop()
             self._asking = None

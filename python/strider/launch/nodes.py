@@ -81,7 +81,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Room:
-    """What a run needs on each node.
+    """The requirements of a run on each node.
 
     Attributes:
         ranks: Ranks on all nodes.
@@ -113,7 +113,7 @@ class Room:
 
 @dataclass
 class Answers:
-    """What a launcher and its processes said.
+    """The answers of a launcher and its processes.
 
     Attributes:
         nodes: The answers, with the times of this host in nanoseconds before and after each.
@@ -131,7 +131,7 @@ class _Alone:
     Attributes:
         took_s: Time of its answer in seconds; 0 if it gives none.
         reason: Why it gives none.
-        unreached: What the launcher says, if the host itself gave no sign.
+        unreached: The launcher's message, if the host itself gave no sign.
     """
 
     took_s: float = 0.0
@@ -150,7 +150,7 @@ def require_nodes(
         engine: The engine.
         target: The directory to measure.
         own: The run's folder in it.
-        room: What the run needs on each node.
+        room: The run's requirements on each node.
         tell: Receives lines of the launcher, and notes.
 
     Raises:
@@ -262,7 +262,7 @@ def _ask(
     *,
     stays: bool = True,
 ) -> Answers:
-    """Returns what the processes answer, until all did, the launcher ends, or the time limit passes.
+    """Returns the answers of the processes, until all did, the launcher ends, or the time limit passes.
 
     Args:
         launcher: Their launcher.
@@ -271,7 +271,7 @@ def _ask(
         count: Number of processes.
         limit_s: Time limit in seconds.
         tell: Receives lines of the launcher.
-        stays: Whether an answer can come when nothing runs any more that the launcher has started.
+        stays: Whether an answer can come when no process of the launcher runs any more.
     """
     answers = Answers()
     before = time.time_ns()
@@ -552,7 +552,7 @@ def _limits(answer: dict[str, Any], name: str, room: Room) -> list[str]:
 
 
 def _named(answer: dict[str, Any], key: str) -> list[dict[str, str]]:
-    """Returns what a node lacks, with names and reasons that can be printed."""
+    """Returns the missing requirements of a node, with names and reasons that can be printed."""
     return [
         {part: printable(str(one.get(part, "unknown"))[:_MOST_SHOWN]) for part in ("name", "reason")}
         for one in answer[key]

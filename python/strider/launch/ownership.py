@@ -1,4 +1,4 @@
-"""Who can change a run: a resumed run executes the launcher and the commands that its files name."""
+"""Users that can change a run: a resumed run executes the launcher and the commands that its files name."""
 
 import os
 from pathlib import Path
@@ -20,8 +20,8 @@ def require_own(directory: RunDirectory) -> bytes:
         directory: The run's directory.
 
     Raises:
-        StriderError: Another user owns, can write or can replace the directory or a file that decides what is
-            executed, or `run.json` cannot be read; the path is named, with a remedy.
+        StriderError: Another user owns, can write or can replace the directory or a file that names the
+            commands to execute, or `run.json` cannot be read; the path is named, with a remedy.
     """
     try:
         opened = os.open(directory.path, os.O_RDONLY | os.O_DIRECTORY)

@@ -37,7 +37,7 @@ RANK_BYTES = 64 * MIB
 _BY_MPI = ("mpiio", "hdf5", "pnetcdf")
 """Interfaces that open files by `MPI_File_open`."""
 _Needing = tuple[PlannedCase, CheckedCase]
-"""A case and what it needs."""
+"""A case and its requirements."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Finding:
 
     Attributes:
         severity: `error` prevents the run, `note` is a warning about its results.
-        message: What is wrong.
+        message: The problem.
         remedy: How to resolve it.
     """
 
@@ -111,7 +111,7 @@ def preflight(plan: CheckedPlan, description: Description, target: Path, launche
 def node_needs(
     plan: CheckedPlan, launcher: Launcher, description: Description, store: Path | None = None
 ) -> Room:
-    """Returns what a run needs on each node.
+    """Returns the requirements of a run on each node.
 
     Args:
         plan: The plan: the space of its largest case, memory of the ranks, interfaces and lists.
@@ -143,7 +143,7 @@ def node_needs(
 
 
 def ask_nodes(inputs: RunInputs, target: Path, own: Path, note: Callable[[str], None]) -> None:
-    """Asks the nodes of a run for what it needs there, the store included.
+    """Checks the requirements of a run on its nodes, the store included.
 
     Raises:
         StriderError: A node cannot take part.

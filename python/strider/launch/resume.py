@@ -137,7 +137,7 @@ def status_of_cut(info: dict[str, Any], earlier: Earlier) -> str:
 def limit_of_resumption(plan_limit_s: float, status: str, earlier: Earlier, typed_s: float | None) -> float:
     """Returns the time limit of a further start in seconds; 0 for none.
 
-    It is what the last start left of its time. If that is nothing, the limit holds for this start again.
+    It is the rest of the last start's time. If there is none, the limit holds for this start again.
 
     Args:
         plan_limit_s: Time limit of the plan; 0 for none.
@@ -283,7 +283,7 @@ def processes_of(run: str) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
         with suppress(OSError):
-            # Of this user: what a process of others has as its arguments is no fact about a run.
+            # Of this user: arguments of other users' processes are no facts about a run.
             is_own = entry.name.isdigit() and entry.stat().st_uid == os.geteuid()
             if is_own and words in (entry / "cmdline").read_bytes():
                 found.append(int(entry.name))

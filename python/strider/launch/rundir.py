@@ -21,7 +21,7 @@ _ENDS = frozenset({"ended", "status", "exit_code", "leftover", "confinement", "s
 """Keys of `run.json` that a run gets at its end."""
 _OWN = 0o644
 _OWN_FOLDER = 0o755
-"""Who can write them can have commands executed by who resumes the run, whatever the umask is."""
+"""Users with write access can have the resuming user execute commands, with any umask."""
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 

@@ -98,8 +98,8 @@ class Ending:
             no longer follow the events, `finished` that a complete run did not exit.
         failure: Text of that failure.
         signal: Name of the signal that interrupted it, such as `SIGINT`; empty if none did.
-        problems: What could not be done with files that stay.
-        silent: Nodes that do not answer any more, on which ranks may go on.
+        problems: Failed actions on files that stay.
+        silent: Nodes that do not answer any more, on which ranks may be active.
     """
 
     returncode: int | None
@@ -184,12 +184,12 @@ def _begins_rows(path: Path | None, resumption: Resumption | None) -> bool:
 
 
 def _remove(own: folder.Folder, resumption: Resumption | None, silent: Sequence[str]) -> str | None:
-    """Removes what a run no longer needs; returns why its folder is left, or None.
+    """Removes a run's files that it no longer needs; returns why its folder is left, or None.
 
     Args:
         own: The folder.
         resumption: The run that was continued.
-        silent: Nodes on which ranks may go on: they would meet errors that are none of the storage.
+        silent: Nodes on which ranks may be active: they would meet errors that storage did not cause.
     """
     leftover = kept_for(silent, own.path) if silent else folder.remove(own)
     if resumption:

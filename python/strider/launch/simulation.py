@@ -23,7 +23,7 @@ NAME = "simulated"
 """First word of the suite's name, and with it part of the run's id."""
 _MOST_PROCESSES = 8
 _NOT_SIMULATED = {"group": "groups of ranks", "arrival_rate": "arrival rates", "dataset": "data sets"}
-"""Parameters of cases that need what only real phases have, with what they make."""
+"""Parameters of cases that only real phases can have, with their values."""
 
 
 def with_simulated_ranks(suite: Suite, ranks: int) -> Suite:

@@ -51,7 +51,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a node answered.
+    """The answer of a node.
 
     Attributes:
         node: Its name.
@@ -237,7 +237,7 @@ class _Child(subprocess.Popen[bytes]):
 
 
 def _said(words: list[str]) -> str:
-    """Returns what a command of Slurm prints; empty if it fails or takes too long."""
+    """Returns the output of a command of Slurm; empty if it fails or takes too long."""
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(
             words, stdin=subprocess.DEVNULL, capture_output=True, timeout=QUESTION_S, check=True, text=True

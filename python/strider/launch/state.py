@@ -167,7 +167,7 @@ class RunState:
         bytes_total, requests_total = event["bytes_total"], event.get("requests_total", 0)
         deadline_s = self.deadlines.get(event["case"], 0.0) if event["operation"] != _PREFILL else 0.0
         if deadline_s and elapsed_s:
-            # What the deadline leaves time for, if the phase goes on like this.
+            # The repetitions that fit into the deadline at the present rate.
             grows = max(1.0, deadline_s / elapsed_s)
             bytes_total = int(min(bytes_total, bytes_done * grows))
             requests_total = int(min(requests_total, requests_done * grows))

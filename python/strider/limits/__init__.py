@@ -1,4 +1,4 @@
-"""What limits a case: its rate beside the machine's ceilings, and what the nodes counted meanwhile.
+"""Limits of a case: its rate compared with the machine's ceilings, and counters of the nodes.
 
 The rules are in `rules`, one file each; docs/limits.md has them as a table.
 """

@@ -46,7 +46,7 @@ class Analysis:
         return self.sentences_without(())
 
     def sentences_without(self, rules: Container[str]) -> list[str]:
-        """The same without those of some rules, by name, which are said elsewhere."""
+        """The same without those of some rules, by name, which are reported elsewhere."""
         return [*sentences(self.verdicts, rules), *move_sentences(self.moves)]
 
     def text(self, verdict: Verdict, without: Container[str] = ()) -> str:
@@ -54,7 +54,7 @@ class Analysis:
 
         Args:
             verdict: The result.
-            without: Names of rules that are said elsewhere.
+            without: Names of rules that are reported elsewhere.
         """
         said = verdict.text(without)
         own = [move for move in self.moves if move.other is verdict.summary]

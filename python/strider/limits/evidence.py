@@ -1,4 +1,4 @@
-"""What is known of one operation of one case, as the rules ask for it."""
+"""Measurements of one operation of one case, for the rules."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _LEFT_THE_NODE = 0.5
 
 @dataclass(frozen=True)
 class Evidence:
-    """One operation of one case, with the machine's ceilings. What is not known is None.
+    """One operation of one case, with the machine's ceilings. An unknown value is None.
 
     Attributes:
         summary: The operation; it has at least one sample that counts.
         ceilings: Those of the run.
         file_system: Type of the target's file system; empty where unknown.
-        nodes_counted: What the nodes counted around the operation.
-        transport: Of list I/O, what carries the bytes; empty where unknown.
+        nodes_counted: Counters of the nodes around the operation.
+        transport: Of list I/O, the transport of the bytes; empty if unknown.
     """
 
     summary: OperationSummary

@@ -1,4 +1,4 @@
-"""What the rules find in a run."""
+"""Findings of the rules in a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Finding:
     Attributes:
         rule: The rule.
         share: The number that decided; None where the rule applies by definition and it is not known.
-        evidence: What is known of the result.
+        evidence: The measurements of the result.
     """
 
     rule: Rule
@@ -33,7 +33,7 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """What it says of this result."""
+        """The clause for this result."""
         number = "" if self.share is None else self.rule.number(self.share, self.share)
         said = self.rule.words(self.evidence).format(share=number)
         detail = self.rule.detail(self.evidence)
@@ -45,7 +45,7 @@ class Verdict:
     """What limits one operation of one case, as far as it was measured.
 
     Attributes:
-        evidence: What is known of it.
+        evidence: The measurements of the result.
         shares: The number of each rule for which it is known, by the rule's name.
         findings: The rules that apply, in their order.
     """
@@ -73,7 +73,7 @@ class Verdict:
         """All that is to be said of it, as clauses.
 
         Args:
-            without: Names of rules that are said elsewhere.
+            without: Names of rules that are reported elsewhere.
         """
         clauses = [finding.text for finding in self.findings if finding.rule.name not in without]
         if self.explained:
@@ -82,7 +82,7 @@ class Verdict:
 
     @property
     def not_judged(self) -> str:
-        """Why nothing is said of it."""
+        """The reason that the rules report nothing."""
         return f"not judged ({', '.join(self.reasons)})"
 
     @property
@@ -93,7 +93,7 @@ class Verdict:
 
 
 def with_detail(said: str, detail: str) -> str:
-    """A clause with what it says besides: in parentheses as it is, else after a comma."""
+    """A clause with its detail: in parentheses as it is, otherwise after a comma."""
     return f"{said}{'' if detail.startswith(' ') else ', '}{detail}" if detail else said
 
 
@@ -127,7 +127,7 @@ def find(
 
 
 def _transports(run: Run) -> dict[int, str]:
-    """By case, what carries the bytes of list I/O, as its first repetition tells."""
+    """By case, the transport of list I/O, as reported by the first repetition."""
     return {sample.case: sample.facts["transport"] for sample in run.samples if "transport" in sample.facts}
 
 

@@ -1,4 +1,4 @@
-"""What the ranks needed for the same work through several interfaces: processor time, switches, calls.
+"""Costs of the same work through several interfaces: processor time, switches, calls.
 
 Only the ranks' own counters are compared, in the phase alone: those of a node have all its programs in them,
 and whatever passes before and after.
@@ -74,8 +74,8 @@ class Move:
     """A counter that differs between two interfaces with the same work.
 
     Attributes:
-        base: What is compared with.
-        other: What differs from it.
+        base: The result to compare with.
+        other: The result that differs from it.
         base_name: Its interface, with the settings that set it apart in the run: `posix direct`.
         other_name: Likewise.
         counter: Name of the counter.
@@ -126,8 +126,8 @@ def moves(summaries: Sequence[OperationSummary]) -> list[Move]:
     """Counters that moved between interfaces with the same work, the largest differences of a pair first.
 
     Each interface is compared with `posix`, or where that did not do the same, with the fastest. Results with
-    fewer than five repetitions or a grade below B are left out. What is said of all pairs and counters of a
-    run is tested as a whole.
+    fewer than five repetitions or a grade below B are left out. The pairs and counters of a
+    run are tested together.
 
     Args:
         summaries: Those of a run.
@@ -174,7 +174,7 @@ def _name(case: Case, settings: Mapping[tuple[str, str], Collection[str]]) -> st
 
 
 def _setting(key: str, value: object) -> str:
-    """`direct`, `method vectored`; nothing for what is off or empty."""
+    """`direct`, `method vectored`; empty for an option that is off or empty."""
     if value is True:
         return key
     if value is None or value is False or value in ("", {}, []):
@@ -191,7 +191,7 @@ def _same_work(summaries: Sequence[OperationSummary]) -> list[list[OperationSumm
 
 
 def _work(case: Case) -> str:
-    """Whatever decides what a case does, but the interface."""
+    """The parameters of a case except the interface."""
     keys = case.model_dump(by_alias=True, exclude=set(_NOT_WORK))
     return json.dumps(keys, sort_keys=True)
 
@@ -202,7 +202,7 @@ def _base_of(same: Sequence[OperationSummary]) -> OperationSummary:
 
 
 def _pair(base: OperationSummary, other: OperationSummary, names: Mapping[int, str]) -> list[Move]:
-    """All counters that are known of both, whatever they show."""
+    """All counters that are known of both, with any value."""
     before, after = _values(base), _values(other)
     return [
         Move(

@@ -1,4 +1,4 @@
-"""What a rule of the limits is: a number of each repetition, a threshold, and a test against it."""
+"""A rule of the limits: a number of each repetition, a threshold, and a test against it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Weight = Literal["explains", "adds"]
 Test = Literal["definition", "beyond", "reaches", "own"]
 """How a share is held against the threshold.
 
-- `definition`: the rule holds by what the case is, whatever was measured.
+- `definition`: the rule follows from the parameters of the case, with any measurement.
 - `beyond`: the lower end of the 95 % interval over the repetitions is above it.
 - `reaches`: the centre is above it, and the lower end of the interval at most a tenth below it, which is how
   far two measurements of a ceiling differ. More repetitions make it speak more often, never less.
@@ -50,11 +50,11 @@ class Rule:
         weight: Whether it alone explains a rate.
         threshold: Effect size: from this value of `share` on it applies; 0 where it applies at any.
         share: The number that decides, of most rules a share from 0 to 1; None where it is not known.
-        words: What it says, a clause with `{share}` where the number goes.
-        why: Why the threshold is where it is.
+        words: The clause that is printed, with `{share}` for the number.
+        why: Reason for the threshold.
         measures: The measurements behind the number, for the manual.
         test: How the number is held against the threshold.
-        detail: What it says besides of a single result.
+        detail: Details of a single result.
         below: From this value on it is another rule's, or not true.
         holds: What must hold as well; of a rule that applies by definition, all that must.
         unit: Unit in which the number is reported.

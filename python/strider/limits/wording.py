@@ -29,7 +29,7 @@ class Said:
 
     @property
     def is_certain(self) -> bool:
-        """Whether it holds by what was measured, whatever the numbers are."""
+        """Whether it follows from the measurement alone, with any numbers."""
         return bool(self.findings) and self.findings[0].rule.test == "definition"
 
     @property
@@ -49,7 +49,7 @@ def sentences(verdicts: Sequence[Verdict], without: Container[str] = ()) -> list
 
     Args:
         verdicts: The results.
-        without: Names of rules that are said elsewhere.
+        without: Names of rules that are reported elsewhere.
     """
     found = said(verdicts, without)
     unjudged = [verdict for verdict in verdicts if not verdict.explained and not verdict.is_judged]

@@ -27,7 +27,7 @@ VERSION = 1
 SETTLED_S = 2.0
 """A file that changed so recently may change again without another time of change."""
 QUIET_S = 60.0
-"""A run without an end whose files did not change for so long was probably killed. One that goes on reports
+"""A run without an end whose files did not change for this time was probably killed. An active run reports
 progress more often: each of its summaries would be written into the index, and never used again."""
 FEWEST_RUNS = 100
 """Of a store with fewer runs all are read: that takes less than 0.1 s, and leaves no file in the store."""
@@ -78,7 +78,7 @@ class Index:
 
     @property
     def file(self) -> Path:
-        """The file of the index. Each user has one: it shows what this user may read."""
+        """The file of the index. Each user has one: it contains only runs that this user may read."""
         return self._store / f".index-{os.geteuid()}"
 
     def all(self) -> list[RunSummary]:
@@ -145,7 +145,7 @@ class Index:
         return _summary(self._store / name, entry[1])
 
     def _read_once(self, name: str, state: State) -> tuple[RunSummary, bool]:
-        """Reads a run, or takes what another thread has read meanwhile; the latter tells whether it is kept.
+        """Reads a run, or takes the result of another thread; the latter includes whether it is kept.
 
         Threads that read many runs take turns, so that a short list does not wait for a long one.
         """
@@ -157,7 +157,7 @@ class Index:
             return summary, self._kept(name, state, summary)
 
     def _kept(self, name: str, state: State, summary: RunSummary) -> bool:
-        """Adds what was read after a state; returns whether it stays as it is while the state does."""
+        """Adds a summary that was read after a state; returns whether it holds as long as the state does."""
         self._entries.pop(name, None)
         needed_s = QUIET_S if summary.ended is None else SETTLED_S
         if summary.damage or time.time() - state.changed_ns / 1e9 < needed_s:

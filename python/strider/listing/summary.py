@@ -1,4 +1,4 @@
-"""What a list shows of a run."""
+"""The summary of a run in a list."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SEARCHED = "id, target, host, status, interfaces, patterns, trees, operations, headline, tags and note"
-"""What a search of runs looks at (`RunSummary.has`)."""
+"""Fields that a search of runs looks at (`RunSummary.has`)."""
 
 
 @dataclass(frozen=True)
 class TimeLimitCut:
-    """What a time limit cut from a run.
+    """The part of a run that a time limit cut.
 
     Attributes:
         limit_s: The time limit, seconds.
@@ -36,11 +36,11 @@ class RunSummary:
     """A run in a list of runs.
 
     Attributes:
-        status: `complete`, `interrupted`, `failed`, `unfinished` (still going on, or killed) or `unreadable`.
+        status: `complete`, `interrupted`, `failed`, `unfinished` (active, or killed) or `unreadable`.
         cases: Number of cases in the plan; None where the run's check is missing.
         samples: Number of phases executed, as the last event says; None for a run without one.
         errors: Number of errors reported, likewise.
-        damage: Of an unreadable run, what is wrong with it.
+        damage: Of an unreadable run, its damage.
         time_limit: Repetitions that the time limit left out; None if it left out none.
         starts: Number of starts; more than 1 for a run that was resumed.
         signal: Name of the signal that interrupted it; empty if none did.
@@ -81,7 +81,7 @@ class RunSummary:
     def condition(self) -> str:
         """The status; but `errors` for a run that is complete with errors, `failed` if it has nothing else.
 
-        It says what a list may look like: no run with errors looks like success.
+        It decides how a list shows the run: no run with errors looks like success.
         """
         if self.status != "complete" or not self.errors:
             return self.status
@@ -97,7 +97,7 @@ class RunSummary:
     def has(self, words: Sequence[str]) -> bool:
         """Returns whether all words are found in it, in any case.
 
-        What is searched stands in `SEARCHED`.
+        `SEARCHED` lists the searched fields.
         """
         texts = (self.run, self.target, self.host, self.status, self.shown_status, self.headline, self.note)
         of_cases = (*self.interfaces, *self.patterns, *self.operations)

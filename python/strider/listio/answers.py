@@ -130,5 +130,5 @@ def problems(servers: Iterable[dict[str, Json]]) -> Iterator[str]:
 
 
 def out_text(directory: Path) -> str:
-    """Returns what is to be done about a server of a volume that is out, after its name."""
+    """Returns the remedy for a server of a volume that is out, after its name."""
     return f"is out, as it may have missed changes: strider listio scrub {shlex.quote(str(directory))}"

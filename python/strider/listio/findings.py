@@ -1,4 +1,4 @@
-"""What a scrub of a volume has found and done, in words."""
+"""Findings and repairs of a scrub of a volume, in words."""
 
 import sys
 import time

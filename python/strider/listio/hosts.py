@@ -57,7 +57,7 @@ class Answer:
 
     Attributes:
         status: Exit status; None if it took too long.
-        output: What it printed.
+        output: Its output.
         messages: Text of stderr.
     """
 
@@ -234,7 +234,7 @@ def _ask(host: str, words: Sequence[str], stdin: str = "") -> Answer:
             errors="replace",
             timeout=ANSWER_LIMIT_S,
             check=False,
-            start_new_session=True,  # away from the terminal's Ctrl-C: what has begun is undone in order
+            start_new_session=True,  # away from the terminal's Ctrl-C: it is undone in order
         )
     except subprocess.TimeoutExpired:
         return Answer(None)
@@ -271,7 +271,7 @@ def _addresses(hosts: Sequence[str]) -> dict[str, str]:
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """What the name stands for in ssh's configuration, looked up; IPv4 where it has both."""
+    """The host name or address of an alias in ssh's configuration; IPv4 if it has both."""
     try:
         done = subprocess.run(
             ssh.question(host), capture_output=True, text=True, timeout=_QUESTION_LIMIT_S, check=False

@@ -44,7 +44,7 @@ class MountOptions:
     """How a volume is mounted.
 
     Attributes:
-        caches: Whether the kernel may keep what was read until a file is opened again.
+        caches: Whether the kernel may keep read data until a file is opened again.
         allows_others: Whether other users may use the mount.
         servers: Over how many servers new files are striped; 0: all.
         patience_s: How long a call waits for a server that does not answer or was lost, in seconds.
@@ -126,10 +126,10 @@ def start_mount(
 
 
 def unmount(directory: Path, *, lazily: bool = False) -> None:
-    """Unmounts a volume; what was written has reached the servers before.
+    """Unmounts a volume; written data has reached the servers before.
 
-    The process that served it goes on removing data files of removed names. It has ended when this returns,
-    unless `lazily`: a check of the volume finds nothing of it.
+    The process that served it continues to remove data files of removed names. It has ended when this
+    returns, unless `lazily`: a check of the volume finds nothing of it.
 
     Args:
         directory: Where it is mounted.
@@ -214,7 +214,7 @@ def _unmount_dead(directory: Path) -> None:
     """Unmounts volumes whose processes were killed.
 
     Their fusermount3 does so, too, unless it was killed. It is given time, because it would otherwise unmount
-    what is mounted there later.
+    a later mount in the same place.
     """
     point = _point(directory)
     end = time.monotonic() + _UNMOUNTED_S

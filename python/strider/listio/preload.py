@@ -22,7 +22,7 @@ def preload_variables(
         engine: The engine, beside which the library is.
         volume: The volume's directory.
         family: Family of the program's MPI; None: the engine's.
-        environment: The variables so far: what is preloaded already stays.
+        environment: The variables so far: preloaded libraries stay.
 
     Raises:
         StriderError: The family is unknown, or its library was not built.

@@ -53,18 +53,18 @@ class ServerOptions:
 
     Attributes:
         servers: How many; None for as many as the volume has, or 4.
-        strip_bytes: Strip size of new files; None for what the volume has, or 64 KiB.
+        strip_bytes: Strip size of new files; None for the one of the volume, or 64 KiB.
         transport: Name of the transport, or `auto`.
         listen: Host on which they listen.
         store: `nothing`: discards data, to measure transport only.
-        bytes_per_s: What each of them moves in a second at most, read and written together; 0: no limit; None
-            for what the volume has.
+        bytes_per_s: Most bytes that each of them moves in a second, read and written together; 0: no limit;
+            None for the limit of the volume.
         lifetime: Whether they end with `stop` alone, or with the process that started them. Those on other
             hosts end with `stop`.
         hosts: Other hosts, as ssh knows them, over which they are spread in turn; none: all are on this one.
         program: Their program on other hosts; None for where it is on this one.
-        checksums: Of data files; None for what the volume has, or `crc32c`.
-        copies: Of data files, 1 or 2; None for what the volume has, or 1.
+        checksums: Of data files; None for those of the volume, or `crc32c`.
+        copies: Of data files, 1 or 2; None for the number of the volume, or 1.
         replace: Numbers of servers whose folders are lost and begin empty.
         memory_bytes: Upper limit of each for the communication buffers of all its clients; None for the
             server's default.
@@ -371,7 +371,7 @@ def note_clean_check(directory: Path) -> None:
 
 
 def _note_unclean_end(directory: Path) -> None:
-    """Keeps what the record of the processes shows, before it is replaced or removed."""
+    """Keeps information from the record of the processes, before it is replaced or removed."""
     if is_check_advised(directory):
         with suppress(OSError):
             (directory / CHECK_FILE).touch(mode=0o600)

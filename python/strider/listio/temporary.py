@@ -29,7 +29,7 @@ def temporary_volume(plan: Plan, engine: Engine, own: Path, transport: str = "au
         plan: What will be run.
         engine: The engine.
         own: The run's folder, where the engine looks for a volume first.
-        transport: What carries the bytes; `auto`: what the cases name, or the best on this host.
+        transport: The transport; `auto`: the one that the cases name, or the best on this host.
 
     Yields:
         How many servers were started; 0 if none.

@@ -33,8 +33,8 @@ def program(
     Args:
         engine: The engine, beside which it is.
         name: Of the program.
-        needs: What it is built with.
-        what: What is missing without it.
+        needs: The dependencies of its build.
+        what: The missing function without it.
 
     Raises:
         StriderError: The engine was built without it.
@@ -48,7 +48,7 @@ def program(
 
 
 def ready_address(output: str) -> str:
-    """The address that a server says when it serves, among what it printed; empty if it does not say so."""
+    """The address that a server prints when it serves, from its output; empty if there is none."""
     for line in output.splitlines():
         if line.startswith(READY):
             return str(json.loads(line.removeprefix(READY))["address"])
@@ -98,7 +98,7 @@ def scrub(
 
     Returns:
         `verified` (bytes and files), `elapsed_s`, `findings`: for each damaged data file server, number, copy
-        (1 or 2), path, damaged ranges of the file (offset and length), what is wrong with it as a whole, and
+        (1 or 2), path, damaged ranges of the file (offset and length), damage of the whole file, and
         whether it was repaired from the other copy; `filled`: for each server that was out, files and bytes
         copied to it, and the reason if it is still out.
 
@@ -164,7 +164,7 @@ def registration(engine: Engine, domains: list[str]) -> list[dict[str, Json]]:
 
 
 def _ask(engine: Engine, *words: str, limit_s: float | None = _LIMIT_S) -> Json:
-    """What the tool prints; without a limit where each of its many calls has one."""
+    """The output of the tool; without a limit if each of its many calls has one."""
     command = [str(program(engine, TOOL)), *words]
     try:
         done = subprocess.run(

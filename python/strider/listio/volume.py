@@ -87,7 +87,7 @@ def choose_transport(wanted: str, hosts: Literal["this", "other"] = "this") -> s
     processes apart (Yama). Other hosts are reached by tcp.
 
     Args:
-        wanted: What was asked for.
+        wanted: The requested settings.
         hosts: Where the servers are.
 
     Raises:

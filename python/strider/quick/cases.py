@@ -21,7 +21,7 @@ _OVERHEAD_S = 0.25
 
 @dataclass(frozen=True)
 class Setting:
-    """What the cases are made for.
+    """The setting of the cases.
 
     Attributes:
         clients: Number of clients of the cases with several.
@@ -239,7 +239,7 @@ def _interfaces(setting: Setting, name: str, own: dict[str, list[str]], shape: l
 
 
 def _cached(setting: Setting) -> Group:
-    """What was just written, read from the page cache."""
+    """The data just written, read from the page cache."""
     size = min(setting.sizes.bounded, 64 * MIB)
     case = _case("cached", 'interface = "posix"', *_segmented(size), _operations("write", "read"))
     return Group("cached", [case], 2 * setting.prefill_s(size) + _OVERHEAD_S)

@@ -64,7 +64,7 @@ class Place:
 
 
 def look(target: Path, interface: str = POSIX) -> Place:
-    """Returns what is known about a directory.
+    """Returns facts about a directory.
 
     Args:
         target: The directory.

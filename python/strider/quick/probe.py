@@ -21,7 +21,7 @@ REACH_S = 5.0
 
 @dataclass(frozen=True)
 class Probe:
-    """What the probe found.
+    """Results of the probe.
 
     Attributes:
         write_bytes_s: Rate of stable writes of 1 MiB; None if it could not be measured.
@@ -139,7 +139,7 @@ operations = ["write"]
 
 
 def probed(run: Run, wall_s: float) -> Probe:
-    """Returns what a run of the probe found.
+    """Returns the results of a probe's run.
 
     Args:
         run: The run.

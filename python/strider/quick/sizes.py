@@ -13,7 +13,7 @@ LEAST_FILE_BYTES = 16 * MIB
 MOST_ITEMS = 200_000
 #: A probe sees bursts and slow starts: files are larger than its rate asks for, and deadlines end the phases.
 _RESERVE = 1.4
-#: Phases that the slowest of several directories may take to write what is then read.
+#: Phases that the slowest of several directories may take to write the data of the reads.
 _MOST_PREFILL = 3
 #: Share of the free space and of the available memory that the files of a case may take.
 _SHARE = 4
@@ -31,7 +31,7 @@ class Sizes:
         random: Of a file with random requests.
         bounded: Of files in the page cache, which a sync at the end writes within a short phase.
         items: Number of files of a metadata case.
-        is_joint: Whether what a phase writes is enough for the next one to read.
+        is_joint: Whether one phase writes enough for the next one to read.
         is_repeated: Whether reads go to random places of one file again and again, because no file can be
             written in time that is long enough to be read once.
     """
@@ -71,7 +71,7 @@ def sizes_of(place: Place, probe: Probe, phase_s: float, short_s: float) -> Size
 def common_sizes(places: Sequence[Place], probes: Sequence[Probe], phase_s: float) -> Sizes:
     """Returns sizes for the same work in several directories, so that a phase lasts its time in the fastest.
 
-    The slowest limits what is written before reads: it may take three phases. Reads that this file is too
+    The slowest one limits the writes before reads: it may take three phases. Reads that this file is too
     short for repeat it.
 
     Args:

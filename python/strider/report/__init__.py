@@ -1,4 +1,4 @@
-"""What a run measured, for people: tables in a terminal and a page that contains everything."""
+"""The report of a run, for people: tables in a terminal and a page that contains everything."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ __all__ = ["document_of", "show", "views_of", "write_html", "write_views"]
 
 
 def views_of(runs: Sequence[Run]) -> list[RunView]:
-    """What a report shows of some runs: all their texts, charts and tables."""
+    """The report of some runs: all their texts, charts and tables."""
     return [view_of(SECTIONS, run, f"run-{position}") for position, run in enumerate(runs, start=1)]
 
 

@@ -65,7 +65,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Alert:
-    """What is wrong, in a box with a title."""
+    """A problem of the run, in a box with a title."""
 
     title: str
     sentences: Sequence[str]
@@ -101,7 +101,7 @@ class Conclusion:
 
     Attributes:
         to: Anchor of the figures or the table below that show it; empty where there are none.
-        place: What the link says.
+        place: Text of the link.
         trust: The weakest grade of the results that it rests on; empty where it rests on none.
     """
 
@@ -123,7 +123,7 @@ class Facts:
     """Names and texts, one in a row.
 
     Attributes:
-        label: What the facts describe, for screen readers.
+        label: Subject of the facts, for screen readers.
         rows: The name and further texts.
         heads: Of the columns; none where they need none.
         bad: Numbers of the columns that say what went wrong.
@@ -202,7 +202,7 @@ class Chart:
         title: Stands above it.
         caption: Stands below it.
         svg: Safe to put into a page.
-        kind: What it shows, in words that are part of its file name: `rate by transfer`.
+        kind: Subject of the chart, in words that are part of its file name: `rate by transfer`.
         operation: The operation that it is of, by which charts are filtered; empty where they are several.
     """
 
@@ -257,8 +257,8 @@ class Section(Generic[Subject]):
         title: Its heading there.
         page: Its blocks on a page; without any the page lacks it.
         terminal: Its blocks in a terminal.
-        document: What it gives to other programs, by keys of a JSON document.
-        applies: Whether it has anything to say.
+        document: Its data for other programs, by keys of a JSON document.
+        applies: Whether it has any content.
         option: Which option of `strider show` asks for it; empty: shown without any.
         link: Its name in the list of contents, where that is not its title.
     """

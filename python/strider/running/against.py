@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from strider.suite.document import Document
     from strider.suite.sizes import Sizes
 
-#: What a run takes besides its measurement, seconds: the launcher's start, its tables and its report.
+#: Time of a run besides its measurement, seconds: the launcher's start, its tables and its report.
 _OVERHEAD_S = 2.0
 _ASSUMED_RATE_MIB_S = 200
 #: Of the reasons why operations cannot be compared; others are counted.
@@ -52,7 +52,7 @@ _ASSUMED = f"if the targets transfer {_ASSUMED_RATE_MIB_S} MiB/s; the first pair
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What is done with the runs.
+    """Actions on the runs.
 
     Attributes:
         pairs: Number of runs of each side.
@@ -88,7 +88,7 @@ def run_against(suite: Path, baseline: str, options: RunOptions, verdicts: Verdi
         suite: The suite of B.
         baseline: A suite, a run or a directory.
         options: Options of all runs.
-        verdicts: Number of pairs and what is done with them.
+        verdicts: Number of pairs and actions on them.
 
     Raises:
         StriderError: A suite is invalid, or the baseline is none.
@@ -123,7 +123,7 @@ def run_against(suite: Path, baseline: str, options: RunOptions, verdicts: Verdi
 def _baseline(
     suite: Path, name: str, options: RunOptions, sizes: "Sizes | None" = None
 ) -> tuple[Prepared, float | None]:
-    """Returns what the baseline runs, and how long its run took if it is one."""
+    """Returns the suite of the baseline, and the time of its run if it is one."""
     from strider import store as stored
     from strider.listing.names import store_of
     from strider.suite import ready_made
@@ -229,7 +229,7 @@ def _refuse_incomparable(
 
 
 def _planned(side: _Side) -> "Planned":
-    """Returns what is known of a side before it runs."""
+    """Returns the facts of a side before it runs."""
     from strider.compare.foreseen import Planned
     from strider.launch.machine import mount_of
     from strider.store.load import planned_cases
@@ -254,7 +254,7 @@ def _remedy(reasons: Sequence[str], sides: Sequence[_Side], targets: Sequence[st
 
 
 def _announce(sides: Sequence[_Side], verdicts: Verdicts, console: "Console") -> None:
-    """Prints what will run, how long it takes, and what the test will decide."""
+    """Prints the planned runs, their time, and the possible verdicts of the test."""
     from strider.compare.chances import Test, chances_text
 
     for side in sides:

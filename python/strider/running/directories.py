@@ -1,4 +1,4 @@
-"""`strider compare DIR1 DIR2`: measures two directories in turns and says which one is faster, for what."""
+"""`strider compare DIR1 DIR2`: measures two directories alternately; reports the faster one by operation."""
 
 import random
 import sys
@@ -59,7 +59,7 @@ class CompareOptions:
 
 
 def compare_measured(names: Sequence[str], options: RunOptions, compare_options: CompareOptions) -> NoReturn:
-    """Measures two directories in turns, prints their comparison and exits.
+    """Measures two directories alternately, prints their comparison and exits.
 
     Raises:
         StriderError: A directory cannot be measured.
@@ -131,7 +131,7 @@ def _refuse(
 def _sides(
     names: Sequence[str], places: "Sequence[Place]", options: RunOptions, seconds: float, console: "Console"
 ) -> tuple[list[Side], int]:
-    """Probes both directories; returns what is run in each, and the expected number of pairs."""
+    """Probes both directories; returns the cases in each, and the expected number of pairs."""
     from strider import engine as engines
     from strider.quick import pair_document
 
@@ -158,7 +158,7 @@ def _probed(place: "Place", options: RunOptions, seconds: float) -> "Probe":
 
 
 def _course(sides: Sequence[Side], pairs: int, until: float) -> Course:
-    """Pairs until the time is over, A B and B A in turns; the first order is random."""
+    """Pairs until the time is over, A B and B A alternately; the first order is random."""
     began = time.monotonic()
     first = random.SystemRandom().randrange(2)
 

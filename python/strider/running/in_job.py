@@ -23,7 +23,7 @@ _POLL_S = 0.5
 _UNFINISHED = re.compile(
     r"(plan|description)\.json|suite\.toml|\.((plan|description|run)\.json|suite\.toml)\.[0-9]+"
 )
-"""What a killed process may leave of a run directory that has no `run.json` yet: files and their drafts."""
+"""Remains of a killed process in a run directory that has no `run.json` yet: files and their drafts."""
 _LEAST_LIMIT_S = 0.001
 """Of a part that has nothing left of the suite's own time limit: it measures nothing."""
 
@@ -68,7 +68,7 @@ class _Limit:
 
 
 def _limit(job: "Job", file: Path, options: "RunOptions") -> _Limit:
-    """Returns the smaller of the time of this part and what is left of the suite's own time limit."""
+    """Returns the smaller of the time of this part and the rest of the suite's own time limit."""
     from strider import engine as engines
     from strider.launch.earlier import read_earlier
     from strider.running.prepared import changes_of

@@ -61,7 +61,7 @@ class Prepared:
 
 
 def changes_of(options: RunOptions) -> "Changes":
-    """Returns what the options of a run change in its suite."""
+    """Returns the changes that the options of a run make in its suite."""
     from strider.suite import Changes
 
     places = options.places

@@ -85,7 +85,7 @@ def in_child(outcome: "Outcome", present: Callable[[], bool], interrupted: "Inte
     Databases and numerical libraries abort the process when an allocation fails.
 
     Args:
-        outcome: What was measured.
+        outcome: The outcome of the measurement.
         present: Function that the child calls.
         interrupted: Signals, which the child ignores and this process handles: a second one ends the child.
 
@@ -130,7 +130,7 @@ def _on_signal(outcome: "Outcome", child: int, count: int) -> None:
     """Handles a signal after the measurement: reports the first, exits on the second.
 
     Args:
-        outcome: What was measured.
+        outcome: The outcome of the measurement.
         child: Process that writes the results.
         count: Number of signals received.
     """

@@ -79,7 +79,7 @@ def rates_for(
 
     Args:
         target: The directory.
-        description: What the engine can do.
+        description: Capabilities of the engine.
         options: Options of a run, such as its launcher; None for the defaults.
         clients: Number of clients that write and read.
 

@@ -275,7 +275,7 @@ def _differences(target: Path, info: dict[str, Any], engine: "Engine", *, anyway
 
 
 def _sentence(resumption: "Resumption") -> str:
-    """Returns a line on what is resumed."""
+    """Returns a line on the resumed run."""
     earlier = resumption.earlier
     count = len(earlier.repetitions)
     noun = "repetition is" if count == 1 else "repetitions are"

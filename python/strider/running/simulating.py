@@ -10,7 +10,7 @@ from strider.running.prepared import Prepared
 
 
 def _refuse_what_needs_ranks(options: RunOptions) -> None:
-    """Refuses options that choose where ranks are and what they touch: there are none."""
+    """Refuses options on the place of ranks and on their files: there are none."""
     places = options.places
     given = {
         "--hosts, --hostfile, --nodes, --per-node and --bind": bool(

@@ -1,4 +1,4 @@
-"""Runs of several sides in turns: each round has every side once."""
+"""Runs of several sides alternately: each round has every side once."""
 
 import sys
 import time
@@ -26,7 +26,7 @@ MINIMUM_ROUNDS = 3
 
 @dataclass
 class Side:
-    """One side: its name, what it runs, and its run directories so far."""
+    """One side: its name, its runs, and its run directories so far."""
 
     label: str
     prepared: Prepared
@@ -38,10 +38,10 @@ class Course:
     """How the turns go.
 
     Attributes:
-        noun: What a round is called: `pair` or `round`.
+        noun: The name of a round: `pair` or `round`.
         total: Returns the number of rounds, from the number of complete ones and the seconds that they took.
         order: Returns the sides of a round in their order, from its number (the first is 1).
-        finish: Is called after each run; whether to go on.
+        finish: Called after each run; returns whether to continue.
     """
 
     noun: str
@@ -129,7 +129,7 @@ def _announce(
 
 
 def again(sides: Sequence[Side], ended: Ended, noun: str, wanted: int) -> str:
-    """Returns the command that compares the runs again; of an interrupted measurement also what is kept."""
+    """Returns the command that compares the runs again; of an interrupted measurement also the kept runs."""
     names = [",".join(path.name for path in side.done[: ended.rounds]) for side in sides]
     command = f"strider compare {' '.join(names)} --store {sides[0].prepared.store}"
     if ended.exit_code == ExitCode.OK:

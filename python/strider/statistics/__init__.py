@@ -1,4 +1,4 @@
-"""Numbers one can defend: what a run says about each operation, with its spread and its uncertainty."""
+"""Numbers one can defend: the rate of each operation, with its spread and its uncertainty."""
 
 from strider.statistics.counters import CounterSummary
 from strider.statistics.digest import DigestComparison, compare_digests

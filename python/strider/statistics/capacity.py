@@ -68,7 +68,7 @@ class Capacity:
 
     @property
     def is_repeated(self) -> bool:
-        """Whether there are enough repetitions to tell chance from saturation."""
+        """Whether there are enough repetitions to distinguish chance from saturation."""
         return self.repetitions >= FEWEST_REPETITIONS
 
     @property

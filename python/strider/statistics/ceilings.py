@@ -16,8 +16,8 @@ NULL_REQUESTS = "null_requests"
 class Ceilings:
     """The ceilings of a run.
 
-    Where one was measured at the start and at the end, the higher figure is taken: what is said to be near a
-    ceiling then is near both.
+    Where one was measured at the start and at the end, the higher figure is taken: a rate that is reported
+    near a ceiling then is near both.
 
     Attributes:
         by_clients: By number of clients and of their nodes (0: not recorded), and by name.

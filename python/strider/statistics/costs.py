@@ -1,4 +1,4 @@
-"""What an operation costs for each MiB: time by where it was spent, calls, copies, context switches, packets.
+"""Costs of an operation for each MiB: time by place, calls, copies, context switches, packets.
 
 Costs of ranks are those that the kernel counts for their processes, and so are those of mounts and servers
 that the run watches. Costs of others are those of the nodes without all of these: other servers, the kernel,
@@ -147,7 +147,7 @@ def _total(counters: CounterSummary | None, source: str, names: Sequence[str]) -
 
 
 def _processor_s(counters: CounterSummary | None) -> float | None:
-    """Returns the processor time of the nodes; None if their clocks ticked too rarely to tell."""
+    """Returns the processor time of the nodes; None if their clocks ticked too rarely to measure it."""
     if counters is None or counters.processor_s[1] < FEWEST_TICKS * _TICK_S:
         return None
     return _total(counters, "cpu", _BUSY)
@@ -156,7 +156,7 @@ def _processor_s(counters: CounterSummary | None) -> float | None:
 def _beyond(
     whole: float | None, ranks: Sequence[float | None], watched: Sequence[float | None]
 ) -> float | None:
-    """Returns what is left of a count of the nodes without the ranks and the processes that were watched."""
+    """Returns a count of the nodes minus those of the ranks and the watched processes."""
     if whole is None:
         return None
     own = [part for part in ranks if part is not None]

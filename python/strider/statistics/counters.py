@@ -111,7 +111,7 @@ def _total(nodes: Sequence[NodeCounters]) -> dict[tuple[str, str], float]:
 
 
 def _whole(groups: Sequence[CounterGroup]) -> list[CounterGroup]:
-    """All but block devices and processes; of Lustre, what went to storage and not what was asked for."""
+    """All but block devices and processes; of Lustre, accesses to storage, not requests."""
     apart = ("block", _PROCESS)
     return [group for group in groups if group.source not in apart and not group.instance.endswith("/llite")]
 

@@ -38,7 +38,7 @@ def crossover(
 
     Args:
         first: Rates of the repetitions by length.
-        second: Likewise. What has fewer than three repetitions is left out.
+        second: Likewise. Lengths with fewer than three repetitions are left out.
     """
     import numpy as np
     from scipy.special import stdtrit

@@ -14,7 +14,7 @@ from strider.store.model import Run, Sample
 _NO_DATA = frozenset(
     {"warmup", "settle", "deadline", "runtime", "ramp", "mount", "mount_servers", "values", "group", "start"}
 )
-"""Parameters that do not change what is written, besides a case's number, name, interface and repetitions.
+"""Parameters that do not change the written data, besides a case's number, name, interface and repetitions.
 
 The engine's data depends on all keys of a case but these (docs/formats.md, section 3), so cases that differ
 in nothing else have the same digest.

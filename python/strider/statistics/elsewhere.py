@@ -17,7 +17,7 @@ WHERE operation = 'write' AND "case" IN ({cases}) GROUP BY "case", rank ORDER BY
 
 @dataclass(frozen=True)
 class ReadElsewhere:
-    """The nodes of a case that read, and those that wrote what they read.
+    """The nodes of a case that read, and those that wrote the data.
 
     Attributes:
         case: The case.

@@ -12,7 +12,7 @@ from strider.statistics.rule import interval_of
 from strider.store.case import Case
 from strider.store.model import CounterGroup, NodeCounters, Run, Sample
 
-#: A rate has to be higher than so many times what the device was measured at: one stream is no hard limit.
+#: A rate has to exceed the measured rate of the device by this factor: one stream is no hard limit.
 BEYOND_DEVICE = 1.1
 #: From this share of the bytes on, counters say that a device moved them after all, or that loopback did.
 MOVED = 0.9
@@ -50,11 +50,11 @@ _Amount = Callable[[Sequence[CounterGroup]], float]
 
 @dataclass(frozen=True)
 class Exceeding:
-    """A rate that is too high for what it went through.
+    """A rate that exceeds the ceiling of its path.
 
     Attributes:
-        what: What it is faster than.
-        factor: How many times as fast, by the geometric mean of the repetitions.
+        what: The ceiling that it exceeds.
+        factor: Quotient of rate and ceiling, by the geometric mean of the repetitions.
         least: The same by the lower end of the 95 % interval.
     """
 
@@ -100,8 +100,8 @@ def exceeding(
     """Whether the samples of an operation are faster than the device or the network; None if they are not.
 
     They are where the lower end of the 95 % interval of their rate is, so three repetitions are the fewest.
-    Only what a cache can have served is judged. A rate above the device's is no proof by itself, as one
-    stream is not all that a device can do: direct I/O, data that was synced, and what counters saw at the
+    Only rates that a cache can serve are judged. A rate above the device's is no proof by itself, as one
+    stream is not the limit of a device: direct I/O, synced data, and the counters at the
     device are left alone, and so is what does not go through the target's directory, or was measured while
     other groups moved bytes.
 
@@ -183,7 +183,7 @@ def _read(groups: Sequence[CounterGroup]) -> float:
 
 
 def _looped(groups: Sequence[CounterGroup]) -> float:
-    """Over loopback: what is received was sent by the same node."""
+    """Over loopback: received data was sent by the same node."""
     return sum(
         group.values.get("received_bytes", 0.0)
         for group in groups

@@ -41,7 +41,7 @@ class Criterion(BaseModel):
 
 
 class Need(BaseModel):
-    """What a grade needs of a criterion."""
+    """The requirement of a grade for a criterion."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -54,8 +54,8 @@ class GradeWords(BaseModel):
 
     Attributes:
         name: The letter.
-        meaning: What a rate of this grade is.
-        needs: What each criterion needs for it.
+        meaning: Meaning of a rate of this grade.
+        needs: Its requirement for each criterion.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -70,8 +70,8 @@ class Reason(BaseModel):
 
     Attributes:
         name: The word; `N` for a number.
-        of: What has this reason: a result, a line of a card or a comparison.
-        grades: The grades beside which it stands.
+        of: Subject of this reason: a result, a line of a card or a comparison.
+        grades: The grades that it accompanies.
         meaning: The cause, as part of a sentence.
         remedy: What raises the grade, in imperative.
     """

@@ -41,7 +41,7 @@ OFTEN_LAST = Card(
 
 
 def last_ranks(run: Run) -> dict[Phase, LastRank]:
-    """Returns who finished last in each phase with work for two ranks or more.
+    """Returns the last rank to finish in each phase with work for two ranks or more.
 
     Raises:
         StriderError: The run's events are damaged.

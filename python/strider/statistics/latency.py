@@ -74,7 +74,7 @@ def summarize_latency(
     values: dict[str, float] = {}
     for name, share in _SHARES.items():
         known = is_known(share, fewest)
-        # A bucket's midpoint may lie outside of what was seen; the exact extremes are known.
+        # A bucket's midpoint may lie outside of the observed range; the exact extremes are known.
         value = min(max(histogram.percentile_s(share), minimum_s), maximum_s)
         ends = _interval([one.percentile_s(share) for one in own]) if known else (math.nan, math.nan)
         values |= {f"{name}_s": value if known else math.nan}

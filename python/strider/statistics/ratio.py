@@ -145,7 +145,7 @@ def _rounding(resolution: float, n: int, m: int) -> float:
 def adjust(p_values: ArrayLike) -> FloatArray:
     """p-values adjusted for their number (Benjamini and Hochberg 1995), along the last axis.
 
-    Of what is below 0.05 then, at most 5 % is expected to be there by chance; where there is nothing to find,
+    Of the values below 0.05, at most 5 % are expected by chance; without any effect,
     anything is below 0.05 in at most 5 % of all cases.
 
     Args:

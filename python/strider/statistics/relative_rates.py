@@ -63,7 +63,7 @@ def relative_rates(run: Run, unit: Unit, width: int = 1) -> list[RelativeRate]:
 
     Args:
         run: The run.
-        unit: What is distinguished.
+        unit: The distinguished units.
         width: Number of neighbouring units of which only the slowest is reported.
 
     Returns:

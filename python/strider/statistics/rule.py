@@ -12,7 +12,7 @@ from statistics import fmean
 
 from strider.statistics.distribution import LEVEL, MINIMUM_FOR_INTERVAL, student_interval
 
-#: Fewest repetitions from which anything is said of a result.
+#: Fewest repetitions from which a result is judged.
 FEWEST_REPETITIONS = MINIMUM_FOR_INTERVAL
 #: Measured by benchmarks/diagnoses.py.
 _RATES = Path(__file__).with_name("rule_rates.json")
@@ -26,7 +26,7 @@ class Rates:
         runs: Simulated runs for each number.
         false_alarms: Without a cause; the largest share of several kinds of noise.
         found: With the cause planted.
-        cause: What was planted, and under what noise.
+        cause: The planted cause, and the noise.
     """
 
     runs: int
@@ -37,15 +37,15 @@ class Rates:
 
 @dataclass(frozen=True)
 class Card:
-    """The description of a rule: what it looks at, what it needs, and when it speaks.
+    """The description of a rule: its measurements, its requirements, and its condition.
 
     Attributes:
         name: Its subject, one or two words.
         evidence: The measurements that it uses.
         counts: The fewest repetitions, phases or events.
         test: The statistical test, with its level.
-        effect: The smallest effect that is said.
-        words: What it says, as an example.
+        effect: The smallest reported effect.
+        words: Its sentence, as an example.
     """
 
     name: str

@@ -93,7 +93,7 @@ class Scaling:
 
     Attributes:
         summary: The operation at the lowest count.
-        noun: What is counted, in the plural.
+        noun: The counted items, in the plural.
         lowest: The lowest count.
         points: The efficiency at each higher count.
     """

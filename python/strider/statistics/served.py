@@ -11,17 +11,17 @@ from strider.store.model import Run, Sample
 
 #: Operations that read and write.
 BOTH_WAYS = ("read-modify-write", "read-write")
-#: The source that counts what the ranks' own accesses fetched.
+#: The source that counts the bytes fetched by the ranks' own accesses.
 PROCESS = "process"
 
 
 @dataclass(frozen=True)
 class PreparationSummary:
-    """What a cache policy achieved.
+    """Result of a cache policy.
 
     Attributes:
         policy: `cold` or `warm`.
-        action: What was done, most often.
+        action: The most frequent action.
         cached_share: The most that the nodes' memory held of the files before a phase, 0 to 1; None where
             that could not be seen of all of them.
     """
@@ -33,7 +33,7 @@ class PreparationSummary:
 
 @dataclass(frozen=True)
 class ServedSummary:
-    """Where what was read came from, over all repetitions in which it is known.
+    """Sources of the data that was read, over all repetitions in which it is known.
 
     Attributes:
         share: Bytes from storage ÷ bytes read; more than 1 where more was fetched than asked for.

@@ -13,11 +13,11 @@ from strider.store.model import Run
 from strider.store.sql import quote
 from strider.store.tables import query
 
-#: The shortest time that holds this share of what a straggler fell behind by is when it was slow.
+#: A straggler's slow time is the shortest time with this share of its delay.
 _MOST = 0.8
 #: If that takes this share of the time in which the others worked, it was slow all along.
 _ALL_ALONG = 0.7
-#: With fewer intervals than this nothing is said.
+#: Fewer intervals than this are not judged.
 _FEWEST_INTERVALS = 5
 
 

@@ -1,7 +1,7 @@
 """Whether repetitions are alike: single ones that stand out, and rates that rise or fall from first to last.
 
-Outliers are kept in all numbers. They are said, not removed: a stall that happens once in ten repetitions is
-a property of the storage, too.
+Outliers are kept in all numbers. They are reported, not removed: a stall that happens once in ten repetitions
+is a property of the storage, too.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ MINIMUM_FOR_OUTLIERS = 6
 _OUTLIER_SCORE, _FEW_VALUES = 3.5, 40.0
 #: Smaller deviations from the median do not matter, however regular the other repetitions are.
 OUTLIER_SHARE = 0.05
-#: A trend is said wrongly of at most so many steady runs. In half of a hundred, because rates that resemble
-#: the ones before drift: the correction for that is right on average only.
+#: A trend is reported falsely of at most this share of steady runs. In half of a hundred, because rates that
+#: resemble the ones before drift: the correction for that is right on average only.
 _SIGNIFICANT = 0.005
 #: By so many standard errors the autocorrelation is taken higher for a trend.
 _CAUTION = 1.25
@@ -100,7 +100,7 @@ def outlier_limit(n: int) -> float:
 def outliers(summaries: Sequence[OperationSummary]) -> list[Outlier]:
     """The repetitions that stand out, those farthest from the others first.
 
-    What is said of many operations is tested as a whole: of 100 steady runs at most one has an outlier.
+    Many operations are tested together: of 100 steady runs at most one has an outlier.
     """
     looked_at = [one for one in summaries if len(one.rates) >= MINIMUM_FOR_OUTLIERS and min(one.rates) > 0]
     if not looked_at:
@@ -157,7 +157,7 @@ def _outliers_of(summary: OperationSummary) -> list[Outlier]:
 def trends(summaries: Sequence[OperationSummary]) -> list[Trend]:
     """The operations whose rate rises or falls from repetition to repetition, the largest change first.
 
-    What is said of many operations is tested as a whole: where no rate has a trend, at most 0.5 % of all
+    Many operations are tested together: where no rate has a trend, at most 0.5 % of all
     runs get one. How much repetitions resemble the one before is estimated over all operations together.
     """
     import numpy as np

@@ -1,7 +1,7 @@
 """Ranks and nodes that are slower than the others; from the `rank` events of a run.
 
 One slow phase may be chance, so a rank is named only where it is slow over several phases, and by a test that
-holds for all cases of a run together. Of a single repetition only "uneven" is said.
+holds for all cases of a run together. A single repetition is only called "uneven".
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ FROM times GROUP BY ALL ORDER BY ALL
 
 @dataclass(frozen=True)
 class LastRank:
-    """Who finished one phase last.
+    """The last rank to finish in one phase.
 
     Attributes:
         node: Name of its node, `node_number` its number.
@@ -78,7 +78,7 @@ class LastRank:
         lateness: When it finished ÷ the median of when the others did, from the phase's start.
         late_ranks: Number of ranks that were late; None without rows of ranks.
         whole_node: Whether the late ranks are all those of one node of several.
-        lost: Share of the rate that was lost: what the phase would have been shorter by if the late ranks had
+        lost: Share of the rate that was lost: the time that the phase would save if the late ranks had
             finished with the others; 0 where none was late; None without rows of ranks.
         times_s: When each rank with work finished, by rank; empty without rows of ranks.
         nodes: Number of the node of each, in the same order.
@@ -107,7 +107,7 @@ class Straggler:
 
     Attributes:
         operation: Of `worst`.
-        operations: Those in which it was slower by the least effect that is said.
+        operations: Those in which it was slower by the least reported effect.
         rank: None where it is a whole node.
         times: In how many of `n` phases it was late by `LATE`.
         n: Phases of the case that were judged.
@@ -151,7 +151,7 @@ Phase = tuple[int, int, str]
 
 
 def last_ranks(run: Run) -> dict[Phase, LastRank]:
-    """Who finished last in each phase with work for two ranks or more.
+    """Returns the last rank to finish in each phase with work for two ranks or more.
 
     Raises:
         StriderError: The run's events are damaged.
@@ -225,7 +225,7 @@ def beside_others(times: FloatArray) -> FloatArray:
 def slow_places(groups: Sequence[FloatArray]) -> list[list[tuple[int, float, float]]]:
     """The columns of some tables of times whose values are surely higher than those of the others.
 
-    A column's statistic is its mean logarithm beside the others of its row. What it would be by chance is
+    A column's statistic is its mean logarithm beside the others of its row. Its distribution by chance is
     found by exchanging the values within each row, and the largest of all columns and tables is compared
     (Westfall and Young 1993): of all calls without a slow column one in 200 names one.
 

@@ -1,4 +1,4 @@
-"""What a run says about each operation of each case."""
+"""Summaries of each operation of each case of a run."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class RankSummary:
 
 @dataclass(frozen=True)
 class DeadlineSummary:
-    """What was done until the deadline: means over repetitions; of requests per rank, the extremes."""
+    """The work until the deadline: means over repetitions; of requests per rank, the extremes."""
 
     deadline_s: float
     rate: float
@@ -106,7 +106,7 @@ class PartSummary:
 
 @dataclass(frozen=True)
 class CallSummary:
-    """What became of the requests of a repetition: means over repetitions, summed over the ranks.
+    """Outcome of the requests of a repetition: means over repetitions, summed over the ranks.
 
     Calls are read-like and write-like system calls as the kernel counts them.
     """
@@ -119,9 +119,9 @@ class CallSummary:
 #: Requests that are issued more slowly than this share of those that come are not carried.
 CARRIED = 0.99
 #: Requests that are completed more slowly than this share of the rate at which they arrive are not carried,
-#: where the phase goes on for longer than start-up and scheduling take, seconds.
+#: if the phase lasts longer than start-up and scheduling, seconds.
 COMPLETED, LONG_AFTER_S = 0.9, 0.1
-#: By kind of arrivals, the line of one client that says so. One that is asked for 90 % of what it can do
+#: By kind of arrivals, the line of one client that says so. At 90 % of its capacity it
 #: has, at random, more than 30 in line at one moment of 600 (M/D/1); at equal intervals hardly any.
 LONG_LINE = {"fixed": 5.0, "poisson": 30.0}
 
@@ -159,7 +159,7 @@ class LoadSummary:
         """Whether requests came faster than they could be issued, where chance does not explain it.
 
         The rate at which they were issued depends on how late the last one was, the more the shorter the
-        phase, and a line that stands at one moment may go again. So it has to be a long one as well. Of few
+        phase, and a line at one moment may disappear. So it has to be a long one as well. Of few
         requests twice the standard deviation of the number that comes is long.
         """
         long = min(LONG_LINE[self.kind], 2 * math.sqrt(self.requests))
@@ -181,7 +181,7 @@ class LoadSummary:
 
 @dataclass(frozen=True)
 class VerifySummary:
-    """What a check found, summed over all repetitions, void ones and warm-ups included.
+    """Results of verification, summed over all repetitions, void ones and warm-ups included.
 
     It is the check of read data, or of what operations of metadata found.
     """
@@ -204,10 +204,10 @@ class OperationSummary:
         histogram: Latencies of all requests.
         parts: Of a mix, its operations.
         calls: None where the kernel did not count them.
-        served: Of what was read; None where it is not known.
-        preparation: What was done to the caches before; None with the policy `as-is`.
+        served: Of the bytes read; None if unknown.
+        preparation: Preparation of the caches; None with the policy `as-is`.
         counters: Node counters; None where they were not counted or not asked for.
-        exceeding: What it is faster than and cannot have gone through; None of most.
+        exceeding: The ceiling that it exceeds and cannot have gone through; None of most.
         load: None in closed loop.
         loads: Of each repetition, likewise; empty in closed loop.
         file_system: Type of the target's file system; empty where unknown.
@@ -292,8 +292,8 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
         run: The run.
         counters: What its nodes counted (`strider.store.load_events`), where the summaries are to have them.
 
-    An operation has one if it was executed or failed; what a killed or interrupted run never reached is left
-    out.
+    An operation has one if it was executed or failed; operations that a killed or interrupted run never
+    reached are left out.
     """
     samples: defaultdict[tuple[int, str], list[Sample]] = defaultdict(list)
     errors: defaultdict[tuple[int, str], list[ErrorRow]] = defaultdict(list)

@@ -36,7 +36,7 @@ ALL_SERVED, MOST_SERVED = 0.99, 0.9
 HARDLY_SERVED = 0.1
 #: The largest share of files in memory with which a client is proven cold.
 COLD = 0.01
-#: The source of `served` that counts exactly what the ranks' own reads fetched.
+#: The source of `served` that counts exactly the bytes fetched by the ranks' own reads.
 _EXACT = frozenset([PROCESS])
 #: Operations of metadata that `sync = "each"` makes durable.
 SYNCED = frozenset(["create", "small-write"])
@@ -183,14 +183,14 @@ def _of_spread(n: int, half_width: float | None) -> Iterator[_Finding]:
 
 
 def _of_source(summary: _Graded, file_system: str) -> Iterator[_Finding]:
-    """What is known of where bytes came from and went to."""
+    """The known sources and destinations of the bytes."""
     case = summary.case
     has_servers = bool(case.own_client) or is_networked(file_system)
     is_behind = has_servers or file_system.startswith("fuse")
     if summary.exceeding is not None:
         yield "D", "cache"
     if is_through_target(case) and is_in_memory(file_system):
-        # There is nothing behind this memory, so the rate is what it says: one of memory, never of storage.
+        # This memory has no storage behind it, so the rate is one of memory, never of storage.
         yield "B", "memory"
     elif case.is_metadata:
         yield from _of_metadata(summary, has_servers, is_behind)
@@ -202,12 +202,12 @@ def _of_source(summary: _Graded, file_system: str) -> Iterator[_Finding]:
             if not direct and case.common_parameters.get("sync", "end") == "none":
                 yield "C", "not synced"
             elif is_behind:
-                # A sync is what they answer; some answer from memory.
+                # They answer a sync; some answer from memory.
                 yield "B", "servers?"
 
 
 def _of_reads(summary: _Graded, unseen: str) -> Iterator[_Finding]:
-    """What is known of where the bytes that were read came from.
+    """Findings on the sources of the bytes that were read.
 
     Args:
         summary: The operation.

@@ -1,4 +1,4 @@
-"""Run directories: the truth about what was measured, found by name, read back, and asked with SQL."""
+"""Run directories: all measurements, found by name, read back, and queried with SQL."""
 
 from strider.listing.names import resolve
 from strider.listing.summary import RunSummary

@@ -1,4 +1,4 @@
-"""A case of a plan with its options, and what is known of them."""
+"""A case of a plan with its options, and facts of the engine's check."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Case(BaseModel):
             and `alone`, the number of the same case alone.
         request_bytes: Bytes of a request, as the engine's check found.
         own_client: Whether the interface speaks to the storage itself, by the same check; None in older runs.
-        description: What the engine of the run said of the parameters.
+        description: The engine's description of the parameters in that run.
     """
 
     model_config = ConfigDict(
@@ -89,7 +89,7 @@ class Case(BaseModel):
     description: Description = Field(default_factory=older_description, exclude=True, repr=False)
 
     def __copy__(self) -> Self:
-        """A copy, without what was derived: `model_copy` gives it other values."""
+        """A copy, without derived values: `model_copy` gives it other values."""
         copied = super().__copy__()
         for name in ("common_parameters", "interface_options", "shape_options", "common_options"):
             copied.__dict__.pop(name, None)
@@ -122,7 +122,7 @@ class Case(BaseModel):
 
     @property
     def transfer_bytes(self) -> int | None:
-        """Bytes of one request: the pattern's `transfer`, else what the engine's check found.
+        """Bytes of one request: the pattern's `transfer`, otherwise the one that the engine's check found.
 
         A request of metadata is an operation on an item and has no size.
         """

@@ -5,7 +5,7 @@ import re
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?( ?%)?"
 _HARMLESS = re.compile(rf"{_NUMBER}( – {_NUMBER})?")
-"""A number, a percentage, or the range between two of them: these are read as what they are."""
+"""A number, a percentage, or the range between two of them: these are read as numbers."""
 
 
 def defused(text: str) -> str:

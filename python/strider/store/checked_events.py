@@ -1,6 +1,6 @@
 """The one place where events of a run are checked: their kinds, fields, types and ranges.
 
-Everything that reads `events.jsonl`, of a run that has ended or goes on, checks them here. Kinds and fields
+Everything that reads `events.jsonl`, of a run that has ended or is active, checks them here. Kinds and fields
 of a later Strider pass; they are ignored.
 """
 

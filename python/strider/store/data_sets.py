@@ -1,4 +1,4 @@
-"""What the cases of a run found in data sets, and what they left there."""
+"""Content of data sets before and after the cases of a run."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class Step:
     Attributes:
         case: The case.
         name: Name of the set.
-        action: What the case did with it.
-        found: What it found there.
-        left: What it left there.
+        action: Action of the case.
+        found: Content before the case.
+        left: Content after the case.
         first_s: When it first used the set, seconds since the start of the run; infinite if it never did.
     """
 
@@ -93,7 +93,7 @@ class SetOfRun:
 
     @property
     def title(self) -> str:
-        """What a sentence calls it."""
+        """Its name in a sentence."""
         return f"Kept files {self.name}" if self.is_kept else f"Data set {self.name}"
 
     @property
@@ -108,7 +108,7 @@ class SetOfRun:
 
     @property
     def action(self) -> Action:
-        """What the run did with it: the first of made, updated and read that holds."""
+        """The action of the run: the first of made, updated and read that holds."""
         done = {step.action for step in self.steps}
         actions: tuple[Action, ...] = ("made", "updated", "read")
         return next((one for one in actions if one in done), "not reached")
@@ -140,7 +140,7 @@ def _name(case: Case) -> str:
 
 
 def _kept(case: Case) -> dict[str, Any]:
-    """Returns what a plan says of files under names of the user."""
+    """Returns the plan's information on files under names of the user."""
     found: dict[str, Any] = ((case.model_extra or {}).get("manifest") or {}).get("kept") or {}
     return found
 
@@ -182,7 +182,7 @@ def _set(
 
 
 def _step(case: Case, events: Sequence[DataSetEvent], before: Content, first_s: float) -> Step:
-    """Returns what a case did.
+    """Returns the action of a case.
 
     Args:
         case: The case.

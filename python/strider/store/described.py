@@ -1,4 +1,4 @@
-"""What the engine of a run said of its parameters: kinds, which imply units, and defaults.
+"""The engine's description of the parameters of a run: kinds, which imply units, and defaults.
 
 A run directory holds it as `description.json` (docs/formats.md, section 4). Kinds that this Strider does not
 know are read as they are, like all additions.
@@ -48,7 +48,7 @@ _FITS: Mapping[str, Callable[[object], bool]] = {
     "weights": lambda value: _is_map(value, _is_number),
     "levels": lambda value: _is_list(value, lambda level: _is_count(level) or _is_list(level, _is_count)),
 }
-"""What the values of a kind are (docs/formats.md, section 1)."""
+"""Meaning of the values of a kind (docs/formats.md, section 1)."""
 
 
 class Parameter(BaseModel):
@@ -74,13 +74,13 @@ class _Owner(BaseModel):
 
 
 class _Interface(_Owner):
-    """An interface with what it can do, by name; empty in runs of version 0.1.0 and before."""
+    """An interface with its capabilities, by name; empty in runs of version 0.1.0 and before."""
 
     capabilities: dict[str, bool | list[str]] = {}
 
 
 class Description(BaseModel):
-    """What an engine said (docs/formats.md, section 1), as far as a run needs it."""
+    """The engine's description (docs/formats.md, section 1), as far as a run needs it."""
 
     interfaces: list[_Interface] = []
     patterns: list[_Owner] = []

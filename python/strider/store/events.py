@@ -20,7 +20,7 @@ _START_OR_END = re.compile(rb'^\{"event": ?"(?P<kind>run|cut|end)"', re.MULTILIN
 _MOST_LINE_BYTES = 1 << 28
 """Of a longer line each part counts as a line, which is torn."""
 
-#: What the engine calls the check of whole files at the end of a repetition.
+#: The engine's name of the check of whole files at the end of a repetition.
 FILE_CHECK = "check"
 
 _OF_STARTS = ("run", "cut", "end")
@@ -39,8 +39,8 @@ def typed_events(
 ) -> Iterator[tuple[Event, BaseModel | None]]:
     """Yields the events of a file in order, up to its last whole line, each also as its type.
 
-    A torn line is skipped where it is the last one or where the launcher sealed the file behind it: both are
-    what a killed engine leaves. Anywhere else it means a damaged file.
+    A torn line is skipped where it is the last one or where the launcher sealed the file behind it: a killed
+    engine leaves both. Anywhere else it means a damaged file.
 
     The first `end` event of a start is its last: what follows comes from ranks that did not learn that their
     run was over, and is no result.

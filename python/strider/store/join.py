@@ -38,7 +38,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Joined:
-    """What the parts have in common.
+    """Common facts of the parts.
 
     Attributes:
         targets: The targets as typed.
@@ -61,7 +61,7 @@ def join(directory: Path, parts: Sequence[Part], joined: Joined) -> Path:
     Args:
         directory: The directory to create; its name is the id of the run.
         parts: The runs, in any order.
-        joined: What they have in common.
+        joined: Their common facts.
 
     Returns:
         The directory.

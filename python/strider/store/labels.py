@@ -18,7 +18,7 @@ _MOST_BYTES = 1 << 20
 
 
 class Labels(BaseModel):
-    """What a user says of a run."""
+    """Labels that a user gives a run."""
 
     tags: list[str] = []
     note: str = ""

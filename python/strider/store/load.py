@@ -32,13 +32,13 @@ PLAN_VERSION = 1
 RUN_VERSION = 1
 DESCRIPTION_VERSION = 1
 
-#: What a case has from the engine's check.
+#: Facts of a case from the engine's check.
 _CHECKED = ("request_bytes", "own_client")
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def load(run_dir: Path) -> Run:
-    """Reads a run directory, also one of a run that was killed or is still going on.
+    """Reads a run directory, also one of a run that was killed or is active.
 
     Args:
         run_dir: The run's directory, with `run.json`, `plan.json` and, once the engine started,
@@ -120,7 +120,7 @@ def _require_values(path: Path, cases: Sequence[Case], description: Description)
 
 
 def described_cases(plan: Plan, info: RunInfo, description: Description) -> dict[int, Case]:
-    """The cases of a plan by number, with what the engine's check and its description say of them."""
+    """The cases of a plan by number, with facts of the engine's check and its description."""
     checked = {case.case: case for case in info.check.cases or []}
     return {
         case.number: case.model_copy(
@@ -136,7 +136,7 @@ def planned_cases(plan: str, checked: Sequence[dict[str, Any]], description: str
 
     Args:
         plan: The plan as JSON.
-        checked: What the engine's check says of each case.
+        checked: The facts of each case from the engine's check.
         description: The engine's description as JSON.
     """
     of_case = {case["case"]: case for case in checked}
@@ -153,7 +153,7 @@ def planned_cases(plan: str, checked: Sequence[dict[str, Any]], description: str
 def _judged(samples: Sequence[Sample], errors: Sequence[ErrorRow]) -> list[Sample]:
     """Samples, void where the check of the whole files at the end of their repetition failed.
 
-    Files that do not hold what was written make the phases void that wrote and read them. `strider.store.sql`
+    Files without the written data make the phases void that wrote and read them. `strider.store.sql`
     says the same in SQL.
     """
     bad: set[tuple[int | None, int | None]] = {
@@ -191,7 +191,7 @@ def load_description(run_dir: Path) -> Description:
 
 
 def load_end(run_dir: Path) -> End | None:
-    """The last event of a run; None where that is another one, as while it goes on.
+    """The last event of a run; None if that is another one, as in an active run.
 
     Raises:
         StriderError: It is damaged.
@@ -209,8 +209,8 @@ def load_events(run_dir: Path, model: type[_Model]) -> list[_Model]:
         run_dir: The run's directory.
         model: The kind: `RankRow` for what each client did in each phase; `NodeCounters` for what each node
             counted around it; `ClockRow` for how the nodes' clocks differed from rank 0's, none where all
-            ranks had one; `Timeline` for what each rank or node did in each interval of it;
-            `RequestValues` for the values that the requests of each rank read; `DataSetEvent` for what was
+            ranks had one; `Timeline` for the work of each rank or node in each interval of it;
+            `RequestValues` for the values that the requests of each rank read; `DataSetEvent` for the data
             written to data sets.
 
     Raises:

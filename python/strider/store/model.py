@@ -1,4 +1,4 @@
-"""What a run directory holds, as types.
+"""The content of a run directory, as types.
 
 Field names and units are those of `docs/formats.md`: `_s` seconds, `_mib_s` MiB/s, bare `bytes` bytes.
 Unknown fields are ignored, because additions do not raise a format's version. A number that the engine could
@@ -84,7 +84,7 @@ __all__ = [
 
 
 class SuiteInfo(Record):
-    """What the suite file says about itself."""
+    """Description of a suite in its file."""
 
     name: str
     description: str = ""
@@ -114,7 +114,7 @@ class WorkOfPhase(Record):
 
 
 class CaseCheck(Record):
-    """What the engine's check found of a case."""
+    """Facts of a case from the engine's check."""
 
     case: Number
     space_bytes: Count = 0
@@ -124,7 +124,7 @@ class CaseCheck(Record):
 
 
 class CheckInfo(Record):
-    """What the engine's check found of the plan; None where it is missing."""
+    """Facts of the plan from the engine's check; None if it is missing."""
 
     cases: list[CaseCheck] | None = None
 
@@ -179,7 +179,7 @@ class KnownDataSet(Record):
 
 
 class RunInfo(Record):
-    """`run.json`: who ran what, when and where; `ended` and after are None until the run is sealed.
+    """`run.json`: user, suite, time and place of a run; `ended` and after are None until the run is sealed.
 
     Attributes:
         data_sets: The data sets that were there before the run, by name.
@@ -247,11 +247,11 @@ class Node(Record):
 
 
 class Confinement(Record):
-    """Whether the ranks were kept from writing outside of what the run may touch.
+    """Whether the ranks were kept from writing outside of the run's files.
 
     Attributes:
         state: `full`, `partly` or `none`.
-        missing: What it lacked, or why there was none.
+        missing: The missing part, or why there was no confinement.
     """
 
     state: str
@@ -264,7 +264,7 @@ class Confinement(Record):
 
 
 class Start(Record):
-    """The engine's first event: what it runs on."""
+    """The engine's first event: its environment."""
 
     time_s: Time = 0.0
     run: str
@@ -291,7 +291,7 @@ class RepetitionEnd(Record):
     """A repetition of a case has ended, and its files are removed.
 
     Attributes:
-        elapsed_s: What it took, seconds.
+        elapsed_s: Its duration, seconds.
         failed: Whether no further repetition of the case begins.
         rates: Of its valid measured phases, by operation.
     """
@@ -452,8 +452,8 @@ class Run(Record):
         starts: The first event of each start; a resumed run has several.
         cases: By their number in the plan.
         samples: In the order of execution, warm-up and preparation included.
-        ceilings: What was measured of the machine beside the cases; empty where it was not asked for.
-        end: None for a run that is still going on or was killed.
+        ceilings: The measured ceilings of the machine; empty if they were not requested.
+        end: None for a run that is active or was killed.
         cuts: Where it was cut and resumed.
         ignored_events: Number of events behind its end, of ranks that did not learn that it was over.
     """

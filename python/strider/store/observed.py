@@ -138,7 +138,7 @@ def _add(
 
 
 def observed_files(run_dir: Path) -> list[Path]:
-    """What was observed on other machines during a run and kept with it, by name."""
+    """The observations of other machines that were kept with a run, by name."""
     return sorted(run_dir.glob("observed-*.jsonl"))
 
 

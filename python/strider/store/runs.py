@@ -93,7 +93,7 @@ def _plan(directory: Path) -> dict[str, Any]:
 
 
 def _about(directory: Path, plan: dict[str, Any]) -> dict[str, Any]:
-    """What is found outside of `run.json` and events, also of a run where these are damaged."""
+    """Facts from outside of `run.json` and events, also of a run where these are damaged."""
     labels = read_labels(directory)
     return {
         "interfaces": _names(plan, lambda case: [case["interface"]["name"]]),
@@ -106,7 +106,7 @@ def _about(directory: Path, plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def _time_limit(directory: Path, info: RunInfo, plan: dict[str, Any]) -> TimeLimitCut | None:
-    """What the time limit of a run left out; None also where the plan or the events are damaged."""
+    """The repetitions that the time limit of a run left out; None also if plan or events are damaged."""
     limit_s = plan.get("time_limit_s", 0.0) if info.time_limit_s is None else info.time_limit_s
     try:
         return time_limit_cut(load(directory)) if limit_s else None
@@ -115,7 +115,7 @@ def _time_limit(directory: Path, info: RunInfo, plan: dict[str, Any]) -> TimeLim
 
 
 def _target(info: RunInfo) -> str:
-    """What the user named, else Strider's own folder in it."""
+    """The target that the user named, otherwise Strider's own folder in it."""
     target = info.environment.get("target")
     path = target.get("path") if isinstance(target, dict) else None
     return str(path or info.directory)

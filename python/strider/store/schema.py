@@ -28,7 +28,7 @@ class FieldSchema(BaseModel):
         over_ranks: How the values of ranks become the one of the phase: `sum`, `least`, `most`, `mean`; None
             where the phase has one value.
         absent: The value where an older run lacks the field; unset where no run lacks it.
-        about: What the field means, in one sentence.
+        about: Meaning of the field, in one sentence.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -49,7 +49,7 @@ class FieldSchema(BaseModel):
 
 
 class RecordSchema(BaseModel):
-    """A record: what it is, and its fields in the order of the event."""
+    """A record: its meaning, and its fields in the order of the event."""
 
     about: str
     fields: list[FieldSchema]

@@ -1,4 +1,4 @@
-"""The starts of a run that was cut and resumed, and what was measured in each."""
+"""The starts of a run that was cut and resumed, with the measurements of each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Span:
         cut: What ended it; None for the last start.
         end: Why it ended, in words: `interrupted: SIGTERM`, `time limit`, `end of the plan`.
         pause_s: Until the next start, seconds; NaN for the last one.
-        samples: What was measured in it, warm-up included.
+        samples: Its measurements, warm-up included.
     """
 
     number: int

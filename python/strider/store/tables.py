@@ -193,7 +193,7 @@ def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConn
 def _check_whole(run_dir: Path, state: Sequence[tuple[int, int, int] | None]) -> None:
     """`check_whole`, once for each state of a run: a report asks several times, and this is most of the time.
 
-    What is refused is checked again each time, as `lru_cache` keeps no exceptions.
+    Rejected files are checked again each time, as `lru_cache` keeps no exceptions.
     """
     check_whole(run_dir)
 
@@ -214,7 +214,7 @@ def _file_state(file: Path) -> tuple[int, int, int] | None:
 def _is_fresh(run_dir: Path, table: Table) -> bool:
     """Whether a Parquet file is not older than the events, and has all columns of today.
 
-    Where there are no events, what the file has is all there is.
+    Without events, the columns of the file are all.
     """
     parquet, events = run_dir / f"{table}.parquet", run_dir / "events.jsonl"
     if not parquet.is_file():

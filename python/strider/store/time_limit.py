@@ -21,7 +21,7 @@ _CARD_FILE = "card.json"
 
 
 def time_limit_cut(run: Run) -> TimeLimitCut | None:
-    """Returns what the time limit cut from a run; None if every case ended for its own reason.
+    """Returns the part of a run that the time limit cut; None if every case ended for its own reason.
 
     A case ends for its own reason after its last repetition, once its intervals are as narrow as `until`
     demands, or with an error. A run that was interrupted or failed was not ended by its limit. The limit of a

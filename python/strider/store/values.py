@@ -1,4 +1,4 @@
-"""Kinds of values in a run directory, with what is damage in them."""
+"""Kinds of values in a run directory, and checks for damage."""
 
 import math
 from contextlib import suppress

@@ -11,7 +11,7 @@ from strider.suite.plan import Plan, PlannedCase
 
 @dataclass(frozen=True)
 class CaseNodes:
-    """What a case needs, together with the groups that run beside it.
+    """The nodes that a case needs, together with the groups that run beside it.
 
     Attributes:
         case: The case.
@@ -111,7 +111,7 @@ class Refusals:
         Args:
             need: The needs of the case.
             key: The key at fault, if the case has it.
-            reason: What the case needs, what is there, and a remedy.
+            reason: The required nodes, the available ones, and a remedy.
         """
         case = need.case
         named = next((one for one in (key, "nodes", "per_node") if case.get(one)), "group")

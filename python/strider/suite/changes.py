@@ -13,7 +13,7 @@ from strider.text import shortened
 
 @dataclass(frozen=True)
 class Changes:
-    """What the command line changes in a suite.
+    """Changes that the command line makes in a suite.
 
     Attributes:
         settings: Texts of `--set`: `suite.KEY=VALUE` or `case.KEY=VALUE`; commas separate several values.
@@ -53,7 +53,7 @@ def apply(document: Document, vocabulary: Vocabulary, changes: Changes, mistakes
         settings.append(_Setting(f"--target {changes.target}", "suite", ("target",), changes.target))
     if changes.clients is not None:
         settings.append(_Setting(f"-n {changes.clients}", "case", ("clients",), _value(changes.clients)))
-    # What the other keys apply to depends on the interface and the pattern or tree, so these come first.
+    # The other keys depend on the interface and the pattern or tree, so these come first.
     first = {("interface",), *((key,) for key in SHAPE_KEYS)}
     known = [setting for setting in settings if setting is not None]
     known += _of_nodes(document, changes, known) or _of_simulated_ranks(document, changes, known)
@@ -269,7 +269,7 @@ def _applies(key: tuple[str, ...], value: Json, used: Selection, vocabulary: Voc
 
 
 def _fits(operations: Json, workload: Workload, vocabulary: Vocabulary) -> bool:
-    """Whether some operations are of a kind of case; what is of no kind is, so that it is named there."""
+    """Whether some operations are of a kind of case; an unknown operation is, so that it is named there."""
     typed = operations if isinstance(operations, list) else [operations]
     names = [name for part in typed for name in (part if isinstance(part, list) else [part])]
     kinds = [kind for kind in vocabulary.workloads if any(name in kind.operations for name in names)]

@@ -63,7 +63,7 @@ def check(suite: Suite, engine: Engine, policy: Policy | None = None) -> Checked
 
     Args:
         suite: The suite.
-        engine: The engine, which may open what the plan names.
+        engine: The engine, which may open the files of the plan.
         policy: Resources that the suite may name; None for any, as on the command line.
 
     Raises:

@@ -43,7 +43,7 @@ class ProbedRates:
         write_s: Writes that reach storage.
         read_s: Reads from storage.
         cached_write_s: Writes to memory.
-        cached_read_s: Reads of what was just written.
+        cached_read_s: Reads of data just written.
         memory_bytes: Files up to this size are read from memory.
         reads: Operations that only read.
     """
@@ -155,7 +155,7 @@ def _shares(
 ) -> Iterator[tuple[CheckedPhase, float, float]]:
     """Yields each phase, the share of its requests before the deadline, and its time in seconds.
 
-    Every rank makes at least one request. Phases after a write access only what it has written.
+    Every rank makes at least one request. Phases after a write access only written data.
     """
     deadline = float(case.get("deadline", 0.0)) or float("inf")
     most = 1.0

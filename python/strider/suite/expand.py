@@ -44,7 +44,7 @@ def expand(
 
     Args:
         tables: The `[[case]]` tables and where they stand.
-        vocabulary: What the parameters are.
+        vocabulary: The parameters.
         seed: The suite's seed, default of the cases' own.
         mistakes: Where a table that gives too many cases is noted.
     """

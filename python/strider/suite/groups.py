@@ -14,9 +14,9 @@ from strider.suite.values import show
 from strider.suite.vocabulary import SUITE_NAME, Vocabulary
 
 _FIXED = ("placement", "nodes", "per_node")
-"""What the cases of a group have alike, so that the group has the same ranks in all of them."""
+"""Parameters that the cases of a group have alike, so that it has the same ranks in all of them."""
 _ROUNDS = ("repetitions", "warmup")
-"""What the cases of all groups have alike, so that they have equally many turns."""
+"""Parameters that the cases of all groups have alike, so that they have equally many turns."""
 
 _Cases = list[tuple[PlannedCase, Origin]]
 
@@ -31,7 +31,7 @@ def grouped(
 
     Args:
         cases: The cases and where they stand.
-        vocabulary: What the parameters are.
+        vocabulary: The parameters.
         document: The suite file.
         mistakes: Where groups that cannot run at the same time are noted.
     """

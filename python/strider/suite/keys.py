@@ -77,7 +77,7 @@ def _unknown_key(key: str, used: Selection, vocabulary: Vocabulary) -> str:
     interfaces = vocabulary.interfaces_with(key)
     if owners:
         own, names = used.workload.key, ", ".join(used.shapes)
-        # The word is said again only where it is another one: a pattern's key in a case with a tree.
+        # The word is repeated only if it is another one: a pattern's key in a case with a tree.
         of = [f"{word} {', '.join(shapes)}" if word != own else ", ".join(shapes) for word, shapes in owners]
         wrong = f'"{key}" does not apply to {own} {names}: it belongs to {" and ".join(of)}'
         return "; ".join([wrong, *_taken(used)])

@@ -38,7 +38,7 @@ class Suite:
         document: The file as read.
         plan: Its cases.
         origins: For each case of the plan, where it stands in the file.
-        changes: What the command line changed.
+        changes: The changes by the command line.
     """
 
     document: Document
@@ -57,10 +57,10 @@ def load(
 
     Args:
         file: The suite file.
-        description: What the engine can do.
-        changes: What the command line changes.
-        target: What the suite must name: a directory (`needed`), one or none (`optional`), or any number
-            (`several`): the plan has the first of them.
+        description: Capabilities of the engine.
+        changes: The changes by the command line.
+        target: The number of targets in the suite: a directory (`needed`), one or none (`optional`), or any
+            number (`several`): the plan has the first of them.
 
     Raises:
         SuiteError: The suite has mistakes; the message has a line for each.
@@ -83,7 +83,7 @@ def build(
     mistakes.raise_if_any()
     _check_names(document, mistakes)
     command_line.apply(document, vocabulary, changes, mistakes)
-    # What is typed there may have escapes too.
+    # Typed values may have escapes too.
     _require_readable(document)
     settings = _suite_settings(document, vocabulary, mistakes, target)
     reader = AxesReader(document, vocabulary, mistakes)

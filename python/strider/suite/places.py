@@ -1,8 +1,8 @@
 """Checks the resources that a suite names against a policy.
 
 On the command line the user may name any host and file; the engine checks their form. A suite submitted from
-the web page may name only what the owner of the server allows: files and directories below some directories,
-and listed resources.
+the web page may name only places that the owner of the server allows: files and directories below some
+directories, and listed resources.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ class Named:
     Attributes:
         key: The key, such as `gfapi.server`, or `mpiio.hints.NAME` within a table of hints.
         origin: The key that stands in the suite.
-        kind: What it names.
+        kind: Kind of the place.
         value: Its value as a text.
     """
 
@@ -75,7 +75,7 @@ def check(suite: Suite, policy: Policy) -> None:
 
 
 def named_by(case: PlannedCase, vocabulary: Vocabulary) -> Iterator[Named]:
-    """The places that a case names; what is left to its default is none."""
+    """The places that a case names; defaults are none."""
     interface = str(case.interface["name"])
     described = vocabulary.interfaces[interface].parameters
     yield from _named(described, case.interface, f"{interface}.")

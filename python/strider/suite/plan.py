@@ -59,7 +59,7 @@ class PlannedCase(BaseModel):
 
 
 class SuiteTitle(BaseModel):
-    """What the suite is called."""
+    """The name of the suite."""
 
     name: str
     description: str = ""

@@ -18,7 +18,7 @@ Side = Literal["left", "right"]
 
 @dataclass(frozen=True)
 class _Column:
-    """A column: what it is called, its text for a case, and on which side that stands."""
+    """A column: its name, its text for a case, and the side of the text."""
 
     header: str
     cell: Cell
@@ -30,7 +30,7 @@ class PlanTable:
     """The cases of one kind.
 
     Attributes:
-        common: What is the same in all rows, in words; empty where nothing is.
+        common: Equal values of all rows, in words; empty if there are none.
         headers: Of the columns, each with the side on which its texts stand.
         rows: A text for each column.
     """
@@ -165,7 +165,7 @@ def _interface(case: PlannedCase, vocabulary: Vocabulary) -> str:
 
 
 def _tree(case: PlannedCase, workload: Workload) -> str:
-    """`balanced items=1000, depth=2`: the tree with what is not the default."""
+    """`balanced items=1000, depth=2`: the tree with its values that are not the default."""
     name = str(case.tree["name"])
     return " ".join([name, ", ".join(_unusual(workload.shapes[name].parameters, case.tree))])
 
@@ -254,7 +254,7 @@ def _time_limit(limit_s: float, total: Estimate) -> list[str]:
 def _duration(
     total: Estimate, kinds: set[bool], rates: AssumedRates, bytes_option: str, operations_option: str
 ) -> str:
-    """Returns the sentence on the time of a run, with what it assumes and how far it may be off."""
+    """Returns the sentence on the time of a run, with its assumptions and its uncertainty."""
     least, most = total.seconds + RUN_S, total.seconds_most + RUN_S
     time = _range(format_seconds(least), format_seconds(most))
     probed, assumed = rates.probed, []

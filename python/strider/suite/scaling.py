@@ -23,7 +23,7 @@ def scaled_down(
     Args:
         cases: The cases and where they stand.
         divisor: The number; 1 changes nothing.
-        vocabulary: What the parameters are.
+        vocabulary: The parameters.
         document: The suite file.
         mistakes: Where a size that cannot be divided is noted.
     """

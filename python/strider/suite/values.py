@@ -199,7 +199,7 @@ def _operations(typed: Json, known: OperationNames) -> list[str]:
 
 
 def _repeated(name: str, names: list[str], known: OperationNames) -> str:
-    """Why an operation may not appear twice: nothing tells the results of the two phases apart."""
+    """Why an operation may not appear twice: results do not distinguish the two phases."""
     again = f"re{name}"
     is_other = again in known.usable and again not in names
     first = f'write "{again}" for the second phase, ' if is_other else ""

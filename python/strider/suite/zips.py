@@ -10,7 +10,7 @@ Zip = dict[str, list[Json]]
 
 
 def lists_of(table: dict[str, Json]) -> Zip:
-    """Returns the lists in the `zip` of a case; what is no list is left to the reader of the axes."""
+    """Returns the lists in the `zip` of a case; other values are left to the reader of the axes."""
     zipped = table.get("zip")
     return dict(_lists(zipped, "")) if isinstance(zipped, dict) else {}
 
@@ -24,7 +24,7 @@ def _lists(table: dict[str, Json], prefix: str) -> Iterator[tuple[str, list[Json
 
 
 def changed(zipped: Zip, given: dict[str, Json]) -> Zip:
-    """Returns the lists of a `zip` with some of them given anew.
+    """Returns the lists of a `zip` with some of them replaced.
 
     With values for all keys, these are the new steps; a single value is that of each step. Otherwise values
     of the suite select its steps, and as many values as there are steps replace those in the suite.

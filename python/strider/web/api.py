@@ -1,4 +1,4 @@
-"""What the scripts of the pages ask for: JSON in, JSON out; every mistake is a message and a status."""
+"""Requests of the pages' scripts: JSON in, JSON out; every mistake is a message and a status."""
 
 import asyncio
 from typing import Literal, TypeVar
@@ -49,7 +49,7 @@ async def read(request: Request, model: type[Body]) -> Body:
     """The body of a request.
 
     Raises:
-        StriderError: It is not what it should be.
+        StriderError: It is not valid.
     """
     try:
         return model.model_validate_json(await request.body())
@@ -66,8 +66,8 @@ class Api:
         site: The ground.
         jobs: The queue.
         batch: The jobs of schedulers.
-        saved: The suites that were kept.
-        workers: Who looks at suites.
+        saved: The saved suites.
+        workers: The processes that check suites.
         runs: The store's runs.
     """
 
@@ -80,7 +80,7 @@ class Api:
         self._gallery: Json = None
 
     async def describe(self, _: Request) -> Response:
-        """What the form is made of."""
+        """The description of the form."""
         from strider.suite.vocabulary import SUITE_PARAMETERS
 
         document = self._site.engine.description.model_dump()
@@ -221,6 +221,6 @@ def _check_directory(directory: str, site: Site) -> None:
 
 def failure(request: Request, error: Exception) -> Response:
     """A message for a script."""
-    assert isinstance(error, StriderError)  # noqa: S101 - what it is registered for
+    assert isinstance(error, StriderError)  # noqa: S101 - it is registered for this type
     status = 400 if error.exit_code == ExitCode.BAD_INPUT else 503
     return JSONResponse({"message": error.message}, status)

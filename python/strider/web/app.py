@@ -34,7 +34,7 @@ def application(site: Site, keys: Keys, by_hand: Callable[[], bool]) -> ASGIApp:
 
     Args:
         site: The ground.
-        keys: Who may come in.
+        keys: The keys of admitted sessions.
         by_hand: Whether the server was ended by Ctrl-C, which ends its runs too.
     """
     runs = Runs(site.store)
@@ -124,7 +124,7 @@ def _failed(request: Request, error: Exception) -> Response:
 
 
 def _broken(request: Request, error: Exception) -> Response:
-    """What is said of a bug of ours; the log has where it is."""
+    """The answer to an internal error; the log has its place."""
     where = "please report it with the output of strider serve"
     message = f"This is a bug in Strider ({type(error).__name__}): {where}."
     if request.url.path.startswith("/api/"):
@@ -134,7 +134,7 @@ def _broken(request: Request, error: Exception) -> Response:
 
 def _refused(request: Request, error: Exception) -> Response:
     """A page that is not there, or may not be asked for in this way."""
-    assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
+    assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for this type
     if request.url.path.startswith("/api/"):
         return JSONResponse({"message": error.detail}, error.status_code, error.headers)
     title = "Page not found" if error.status_code == 404 else "Method not allowed"

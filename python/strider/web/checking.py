@@ -1,4 +1,4 @@
-"""What the form and the text of a suite mean: the view of the form, the mistakes, and the plan.
+"""The meaning of a suite's form and text: the view of the form, the mistakes, and the plan.
 
 All of it is asked of `strider.suite` and the engine; a mistake here is the same as on the command line.
 """
@@ -39,7 +39,7 @@ class Mistake:
 
     Attributes:
         line: Where it stands, from 1.
-        message: What is wrong and what would be right.
+        message: The mistake and its remedy.
         case: Index of the `[[case]]` at fault; None where it is `[suite]` or nothing of either.
         key: The key at fault, such as `posix.direct`; empty where it is unknown.
     """
@@ -106,7 +106,7 @@ def _mistake(line: int, message: str, lines: Positions, vocabulary: Vocabulary) 
     if path[:1] == ("suite",):
         return Mistake(line, message, None, ".".join(map(str, path[1:2])))
     if len(path) >= 2 and path[0] == "case" and isinstance(path[1], int):
-        # What is inside of a list or a table has no field of its own, but for the options of interfaces.
+        # Values inside of a list or a table have no field of their own, except the options of interfaces.
         names = path[2 : 4 if path[2:3] and path[2] in vocabulary.interfaces else 3]
         return Mistake(line, message, path[1], ".".join(map(str, names)))
     return Mistake(line, message)
@@ -158,7 +158,7 @@ def _names(value: Json) -> list[str]:
 
 
 def plan_view(checked: CheckedPlan, rates: AssumedRates, site: Site) -> dict[str, Json]:
-    """What the page shows of a plan, in words."""
+    """The plan as the page shows it, in words."""
     from strider.launch.display import case_title
 
     plan = checked.suite.plan
@@ -187,7 +187,7 @@ def plan_view(checked: CheckedPlan, rates: AssumedRates, site: Site) -> dict[str
 
 
 def _data_sets(checked: CheckedPlan, target: str, site: Site) -> Iterator[dict[str, str]]:
-    """Returns what is wrong with the data sets that the cases name, as the run would find it now."""
+    """Returns the errors of the data sets that the cases name, as the run would find them now."""
     try:
         bound = bind(checked.suite, confined_target(target, site.allowed))
         if bound is not checked.suite:

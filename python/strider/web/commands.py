@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Answer:
-    """What a program printed before it ended.
+    """The output of a program.
 
     Attributes:
         code: Its exit code; that of a signal is negative.

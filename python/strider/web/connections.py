@@ -1,8 +1,8 @@
 """Connections: accepted so that those of strangers never keep a user out, and closed where nothing comes.
 
-A connection is a stranger's until a request on it has shown a session. Strangers have a share of the
-process's descriptors; when it is used up, the oldest of them goes. So whoever opens connections by the
-thousand competes with himself, and a user's new connection has time to show its cookie.
+A connection is unauthenticated until a request on it has shown a session. Such connections have a share of
+the process's descriptors; when it is used up, the oldest of them is closed. So a flood of connections
+displaces itself, and a user's new connection has time to show its cookie.
 """
 
 import asyncio

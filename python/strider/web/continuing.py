@@ -1,4 +1,4 @@
-"""What a page needs to know of runs that can go on: whether, and why not."""
+"""Runs that can continue: whether, and why not."""
 
 import socket
 from pathlib import Path
@@ -33,7 +33,7 @@ def is_cut(run: RunSummary) -> bool:
 
 
 def require_resumable(directory: Path, site: Site) -> str:
-    """Refuses a run that a page must not continue: it may do what the page may do with a suite, and no more.
+    """Refuses a run that a page must not continue: it has the limits of a suite on the page.
 
     Args:
         directory: The run directory.

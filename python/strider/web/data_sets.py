@@ -55,7 +55,7 @@ def removed(directory: str, name: str, site: Site) -> dict[str, Json]:
     """Removes a data set as `strider data remove` does, without `--force`.
 
     Returns:
-        The number of `files` removed, in trees of all entries (`is_tree`), and what was `kept`, with reasons.
+        The number of `files` removed, in trees of all entries (`is_tree`), and the `kept` ones, with reasons.
 
     Raises:
         StriderError: It is not permitted, not there, or in use.
@@ -124,7 +124,7 @@ def _age(at: str) -> str:
 
 
 def history(directory: Path, site: Site) -> dict[str, Json]:
-    """What the page of a run shows of its starts and its data sets; both are empty for most runs.
+    """The starts and the data sets of a run for its page; both are empty for most runs.
 
     Raises:
         StriderError: The run is damaged.
@@ -174,7 +174,7 @@ def _set(one: SetOfRun, site: Site) -> dict[str, Json]:
 
 
 def _did(one: SetOfRun) -> str:
-    """What a run did with a data set, in a sentence without its end."""
+    """The use of a data set by a run, in a sentence without its end."""
     match one.action:
         case "made":
             return f"made by this run, left {one.left.in_words}"

@@ -20,7 +20,7 @@ MOST_SHOWN = 2000
 
 
 class Drawing:
-    """Draws one thing at a time, which leaves the processor to what is measured.
+    """Draws one thing at a time, which leaves the processor to the measurement.
 
     Args:
         store: The store.
@@ -115,7 +115,7 @@ def _is_fresh(report: Path, events: Path) -> bool:
 
 
 async def strider(*words: str) -> str:
-    """What a command of Strider's prints.
+    """The output of a command of Strider.
 
     Raises:
         StriderError: It fails, or takes too long.

@@ -1,6 +1,6 @@
-"""Changes to the text of a suite: what is typed into the form goes into the TOML, and comments stay.
+"""Changes to the text of a suite: input of the form goes into the TOML, and comments stay.
 
-The text is the one truth. The form is a view of it, made anew after every change.
+The text is the one truth. The form is a view of it, made again after every change.
 """
 
 from typing import Annotated, Any, Literal
@@ -28,7 +28,7 @@ class Set(BaseModel):
     Attributes:
         case: Index of the `[[case]]`; None for `[suite]`.
         key: The key, `posix.direct` for an option.
-        typed: What was typed; empty takes the key away.
+        typed: The input; empty removes the key.
     """
 
     do: Literal["set"]
@@ -139,7 +139,7 @@ def _set(document: tomlkit.TOMLDocument, edit: Set, vocabulary: Vocabulary) -> N
         _put(table, path, edit.typed or None)
         return
     parameter = _parameter(table, edit.key, vocabulary)
-    # Somebody may have gone on typing into a field of a pattern that is no longer the case's.
+    # A user may still have typed into a field of a pattern that the case no longer has.
     if parameter is not None:
         _put(table, path, to_value(parameter, edit.typed))
 

@@ -1,8 +1,8 @@
 """A value between a field of the form, where it is a short text, and the suite, where it is TOML.
 
-In a field, commas separate the values of an axis: `4KiB, 1MiB`. What is more than that, such as a table or a
+In a field, commas separate the values of an axis: `4KiB, 1MiB`. More complex values, such as a table or a
 list of lists, is typed as in TOML. Nothing is judged here: a text that fits no value goes into the suite as a
-text, and the suite reader says what is wrong with it.
+text, and the suite reader reports the error.
 """
 
 import re
@@ -33,7 +33,7 @@ _FLOAT = re.compile(r"[+-]?\d+(\.\d+)?(e[+-]?\d+)?")
 
 
 def to_value(parameter: Parameter, typed: str) -> Json:
-    """The value for the suite of what was typed into a field; None where the field is empty."""
+    """The value for the suite from the input of a field; None if the field is empty."""
     text = typed.strip()
     if not text:
         return None
@@ -79,7 +79,7 @@ def _scalar(text: str, parameter: Parameter) -> Json:
 
 
 def _toml(text: str) -> Json:
-    """What a text means as a value of TOML, else the text itself."""
+    """The value of a text as TOML, otherwise the text itself."""
     try:
         document: dict[str, Any] = tomllib.loads(f"value = {text}")
         tomlkit.parse(f"value = {text}")

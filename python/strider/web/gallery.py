@@ -16,7 +16,7 @@ class Workload:
     Attributes:
         name: Its address, and the name of its suite.
         title: The intent, as a user says it.
-        about: What is measured, in one sentence.
+        about: The measurement, in one sentence.
         case: The case, as TOML.
         drawn: Values of the case and those in the picture, where few requests show more.
     """

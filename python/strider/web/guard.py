@@ -1,4 +1,4 @@
-"""Who may ask: the wall in front of all pages.
+"""Admission of requests, before all pages.
 
 A request passes if it names this machine as its host, comes from a page of this server where browsers say
 where it comes from, holds the session that a one-time token was exchanged for, and is of a bearable size.
@@ -217,7 +217,7 @@ def _is_page_load(headers: Headers) -> bool:
 
 
 def refuse(status: int, why: str) -> Response:
-    """A refusal in a sentence; the connection is closed, so that the rest of what is sent is not read."""
+    """A refusal in a sentence; the connection is closed, so that the rest of the request is not read."""
     return PlainTextResponse(f"strider: {why}\n", status, {"connection": "close"})
 
 

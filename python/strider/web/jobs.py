@@ -1,7 +1,7 @@
 """Runs that the page started: one at a time, each by `strider run` or `strider quick` in its own process.
 
 So a run from the page is a run from the command line: the same program, the same files, and cancelling it is
-its Ctrl-C. Each job has a folder with its record, so the next server goes on with the queue of one that has
+its Ctrl-C. Each job has a folder with its record, so the next server continues the queue of one that has
 ended, and follows and cancels the run that it left.
 """
 
@@ -39,7 +39,7 @@ POLL_S = 0.2
 
 RECORD = "job.json"
 
-#: What a process of a job is.
+#: Kind of a job's process.
 _WHAT = "strider run"
 _VERBS = frozenset({b"run", b"quick", b"resume", b"verify"})
 
@@ -49,7 +49,7 @@ _log = logging.getLogger("uvicorn.error")
 
 
 class Record(BaseModel):
-    """What a job's folder says of it while it waits and runs.
+    """The record of a job that waits or runs, in its folder.
 
     Attributes:
         state: `running` shortly before there is a process.
@@ -132,7 +132,7 @@ class Job(Submission):
             verifies=record.verifies,
         )
         job.state = record.state
-        # A process of before the machine was started again has ended, whatever has its number now.
+        # A process from before a restart of the machine has ended, even if another one has its number now.
         job.process = record.process if record.boot == boot_id() else None
         if job.state == "running":
             job.process = job.process or _process_of(job.file)
@@ -268,7 +268,7 @@ class Jobs:
         return min(unfinished, key=lambda job: job.state != "running", default=None)
 
     def _take_over(self) -> None:
-        """Takes the queue, with what is in it.
+        """Takes the queue, with its jobs.
 
         Raises:
             StriderError: Another server has it, or it cannot be read.

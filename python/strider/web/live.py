@@ -1,4 +1,4 @@
-"""Runs while they go on, as server-sent events: made from `events.jsonl`, whoever started them.
+"""Active runs as server-sent events: made from `events.jsonl`, for runs of the page and of the command line.
 
 A browser has one stream for all its pages, as it opens six connections to a server and no more.
 """
@@ -183,7 +183,7 @@ class _Clock:
 
 
 async def follow(directory: Path, state: RunState) -> AsyncIterator[dict[str, Json]]:
-    """The state of a run from time to time, with what was measured since the last one; at its end `over`.
+    """The state of a run from time to time, with the measurements since the last one; at its end `over`.
 
     Args:
         directory: The run's directory.
@@ -192,7 +192,7 @@ async def follow(directory: Path, state: RunState) -> AsyncIterator[dict[str, Js
     tail, clock = Tail(directory / "events.jsonl"), _Clock()
     first, elapsed_s = True, 0.0
     while True:
-        # What is there now is all there will be, if the run is over by now.
+        # If the run is over by now, no further events follow.
         sealed = await asyncio.to_thread(_is_sealed, directory)
         try:
             events = [clock.without_pauses(event) for event in await asyncio.to_thread(tail.new_events)]
@@ -200,7 +200,7 @@ async def follow(directory: Path, state: RunState) -> AsyncIterator[dict[str, Js
                 state.add(event)
             elapsed_s = max(elapsed_s, *(float(event.get("time_s") or 0) for event in events), 0.0)
             news = _news(state, events, elapsed_s)
-        except (StriderError, *DAMAGE):  # the page of the run says what is damaged
+        except (StriderError, *DAMAGE):  # the page of the run reports the damage
             yield {"over": True}
             return
         if events or first:
@@ -213,7 +213,7 @@ async def follow(directory: Path, state: RunState) -> AsyncIterator[dict[str, Js
 
 
 def _news(state: RunState, events: list[Event], elapsed_s: float) -> dict[str, Json]:
-    """What has changed; times are the run's own, as a reader may come late."""
+    """The changes; times are the run's own, as a reader may come late."""
     current, fraction = state.current, state.fraction
     return {
         "fraction": fraction,

@@ -12,7 +12,7 @@ COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#d55e00")
 MOST_RANKS = 8
 MOST_REQUESTS = 1000
 MOST_EXTENTS = 4000
-"""Of one rank; what is drawn of more is the beginning."""
+"""Requests drawn of a rank: the first ones."""
 MOST_ITEMS = 6
 """Paths of one rank in a picture of metadata."""
 

@@ -1,6 +1,6 @@
-"""Questions about a suite: what is asked, and how a worker answers.
+"""Questions about a suite: their forms, and a worker's answers.
 
-A suite is input of a user, and what it means can take any time and memory. So all of this happens in a
+A suite is input of a user, and its evaluation can take any time and memory. So all of this happens in a
 process of its own (`worker.py`), which `workers.py` ends where it takes too much.
 """
 
@@ -133,4 +133,4 @@ QUESTIONS: dict[str, tuple[type[BaseModel], Callable[[Any, Site], Json]]] = {
     "judge": (SuiteText, _judge),
     "job": (JobQuestion, _job),
 }
-"""What can be asked: the form of the question, and who answers it."""
+"""The questions: the form of each, and the function that answers it."""

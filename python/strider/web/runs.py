@@ -29,7 +29,7 @@ FILES = {
     "ranks.parquet": "application/vnd.apache.parquet",
     "timelines.parquet": "application/vnd.apache.parquet",
 }
-"""Files of a run directory that may be fetched, and what they are (docs/formats.md, section 4)."""
+"""Files of a run directory that may be fetched, and their types (docs/formats.md, section 4)."""
 
 _NEWEST = 20
 """As many runs as may begin within the time in which one is looked for."""
@@ -78,7 +78,7 @@ class Runs:
     def found(self, words: str = "") -> list[str]:
         """Names of runs, newest first, in which all the words are found.
 
-        What is searched stands in `strider.listing.summary.SEARCHED`.
+        `strider.listing.summary.SEARCHED` lists the searched fields.
 
         Without words no run is read.
         """
@@ -88,7 +88,7 @@ class Runs:
         return [run.directory.name for run in self._index.search(names, words)]
 
     def listed(self, names: Sequence[str]) -> list[RunSummary]:
-        """What is known of some runs."""
+        """The summaries of some runs."""
         return self._index.summaries(names)
 
     def started_with(self, file: Path) -> str:
@@ -118,6 +118,6 @@ class Runs:
         remove_run(self.directory(run))
 
     def summary(self, name: str) -> RunSummary:
-        """What is known of a run without reading all of it."""
+        """The summary of a run without reading all of it."""
         (found,) = self._index.summaries([name])
         return found

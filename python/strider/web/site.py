@@ -34,7 +34,7 @@ class Site:
     allowed_places: frozenset[tuple[str, str]] = frozenset()
 
     def bounds(self, confine: ConfineMode) -> list[str]:
-        """Options of `strider run` that keep a run to what this page may measure."""
+        """Options of `strider run` that limit a run to the targets of this page."""
         within = [word for directory in self.allowed for word in ("--within", str(directory))]
         return ["--confine", confine, *within]
 

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 _OUTPUT_BYTES = 1 << 14
-"""Of what a job printed, so much of the end is shown."""
+"""Shown part of a job's output: its end."""
 
 
 class CardOrder(BaseModel):
@@ -41,7 +41,7 @@ class Submission:
         card: What to measure, where it is a card.
         resumes: Id of the run that it continues; empty for a new run.
         verifies: The data set to read, where it is a verification.
-        output: The end of what it printed, as far as that was looked at.
+        output: The end of its output, as far as it was read.
         reason: Why it waits, or why its state is unknown; empty for none.
         number: A scheduler's number of the part that waits or runs; empty for none.
         part: Which part that is, such as `2 of 5`; empty for a job of one part.
@@ -85,7 +85,7 @@ class Submission:
 
     @property
     def output_file(self) -> Path:
-        """Where what it prints goes."""
+        """The file of its output."""
         return self.folder / "output"
 
     def write(self, text: str) -> None:
@@ -98,7 +98,7 @@ class Submission:
         self.file.write_text(text, encoding="utf-8")
 
     def look_at_output(self) -> None:
-        """Takes the end of what it has printed; what was taken before stays where there is nothing."""
+        """Reads the end of its output; keeps the earlier one if there is none."""
         with contextlib.suppress(OSError), self.output_file.open("rb") as output:
             output.seek(max(0, self.output_file.stat().st_size - _OUTPUT_BYTES))
             self.output = output.read().decode("utf-8", "replace")

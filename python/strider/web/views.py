@@ -127,7 +127,7 @@ class Views:
         )
 
     async def run(self, request: Request) -> Response:
-        """One run, while it goes on and when it is over."""
+        """One run, active or over."""
         name = request.path_params["run"]
         directory = self._known(self.runs.directory, name)
         summary = await asyncio.to_thread(self.runs.summary, name)
@@ -250,7 +250,7 @@ class Views:
 
     @staticmethod
     def _known(find: Json, *names: str) -> Json:
-        """What is looked for; what is not there is a page that is not there."""
+        """Returns the object; a missing one is a missing page."""
         try:
             return find(*names)
         except StriderError as error:
@@ -269,7 +269,7 @@ def _row(run: RunSummary) -> dict[str, Json]:
 
 
 def _card_of(directory: Path) -> dict[str, Json] | None:
-    """What a page shows of the card of a run; None where it has none."""
+    """The card of a run for a page; None if it has none."""
     card = read_card(directory)
     if card is None:
         return None
@@ -285,7 +285,7 @@ def _card_of(directory: Path) -> dict[str, Json] | None:
 
 
 def _plan_of(directory: Path) -> dict[str, Json]:
-    """What a page says of a run's plan.
+    """A run's plan for its page.
 
     Raises:
         StriderError: It is not there, or damaged.

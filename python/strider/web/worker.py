@@ -1,9 +1,9 @@
 """The process that answers questions: a line of JSON in, a line of JSON out.
 
 `python -m strider.web.worker FOLDER`: the folder is for its temporary files. The process removes it when it
-ends, since the server may have been killed. The first line says what the server's ground is. Nothing of this
-process outlives the server: it ends with its input, and ends itself where a question takes longer than
-anybody waits.
+ends, since the server may have been killed. The first line has the server's site. Nothing of this
+process outlives the server: it ends with its input, and ends itself if a question takes longer than
+its deadline.
 """
 
 import atexit

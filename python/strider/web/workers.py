@@ -65,7 +65,7 @@ class _Worker:
         self.process.stdin.write(json.dumps(value).encode() + b"\n")
 
     async def ask(self, kind: str, asked: Json) -> dict[str, Json]:
-        """The answer, whatever it is.
+        """The answer of any kind.
 
         Raises:
             StriderError: It is too long, or the process has ended.
@@ -88,7 +88,7 @@ class _Worker:
         return found
 
     def kill(self) -> None:
-        """Ends the process and what it has started, at once."""
+        """Ends the process and its children, at once."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.folder.close()
@@ -162,6 +162,6 @@ class Workers:
         return None
 
     def close(self) -> None:
-        """Ends all that is idle; who still asks is cancelled by the server."""
+        """Ends all that is idle; the server cancels pending questions."""
         while worker := self._next_idle():
             worker.kill()

@@ -23,7 +23,7 @@ FORMS = ("default", "json", "csv")
 """Forms of IOR's output, in small letters."""
 
 Objection = tuple[str, str]
-"""The option at fault, and what is wrong with it."""
+"""The option at fault, and the error."""
 
 
 def check(workload: Workload, mistakes: Mistakes) -> None:

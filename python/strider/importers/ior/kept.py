@@ -1,6 +1,6 @@
 """Files that stay for the next invocation: which tests keep, read or overwrite files under IOR's names.
 
-Tests of one script follow each other, so what a test finds also depends on the tests before it.
+Tests of one script follow each other, so the files of a test also depend on the tests before it.
 """
 
 import secrets
@@ -340,7 +340,7 @@ class _Planner:
         return known if is_same else asked, ""
 
     def _unknown_data(self, existing: Existing, requests: int) -> str:
-        """Returns why the marker does not tell the data of files; empty if it does."""
+        """Returns why the marker does not distinguish the data of files; empty if it does."""
         entries = existing.marker.by_number() if existing.marker else {}
         for number, status in sorted(existing.files.items()):
             path, entry = existing.names.path(number), entries.get(number)

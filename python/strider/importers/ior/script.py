@@ -22,8 +22,8 @@ def read_script(
     Args:
         text: Its text.
         name: What messages call the file.
-        surroundings: What IOR learns from MPI.
-        defaults: What the command line gave before the script.
+        surroundings: Facts that IOR gets from MPI.
+        defaults: Options of the command line before the script.
 
     Raises:
         SuiteError: It has mistakes, or asks for what Strider cannot do; the message has a line for each.
@@ -39,7 +39,7 @@ def read_script(
 
 
 def _tests(text: str, name: str, settings: Settings, mistakes: Mistakes) -> Iterator[Settings]:
-    """The tests; each has what was set before it, also before the tests above it."""
+    """The tests; each has the options set before it, also before the tests above it."""
     started = False
     unrun = 0
     for number, line in enumerate(text.splitlines(), start=1):

@@ -204,7 +204,7 @@ class _Drafter:
         return {"seed": abs(int(given.value))} if given and given.used else {}
 
     def _operations(self) -> list[str]:
-        """What is written and read; a check of what was written is a reading."""
+        """The operations: writing and reading; a check of written data is a read."""
         asked = self.workload.asked
         rewrites = self.workload.flag("randomPrefill") or (
             self.kept.write == "rewrite" if self.kept else self._overwrites_prepared_file

@@ -14,7 +14,7 @@ _PREFIX = re.compile(r"(?P<prefix>[a-z][a-z0-9]*:)(?P<path>.*)")
 
 @dataclass(frozen=True)
 class Asked:
-    """What a test is to do; IOR writes and reads by default."""
+    """The operations of a test; IOR writes and reads by default."""
 
     writes: bool
     reads: bool
@@ -90,7 +90,7 @@ class Workload:
 
     @property
     def asked(self) -> Asked:
-        """What it is to do."""
+        """Its operations."""
         asked = Asked(*map(self.flag, ("writeFile", "readFile", "checkWrite", "checkRead")))
         nothing = asked == Asked(writes=False, reads=False, checks_write=False, checks_read=False)
         return Asked(writes=True, reads=True, checks_write=False, checks_read=False) if nothing else asked

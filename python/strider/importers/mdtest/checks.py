@@ -9,7 +9,7 @@ INTERFACES = {"posix": "posix", "dummy": "null"}
 """mdtest's interfaces and Strider's."""
 
 Objection = tuple[str, str]
-"""The option at fault, and what is wrong with it."""
+"""The option at fault, and the error."""
 
 
 def check(workload: Workload, mistakes: Mistakes) -> None:

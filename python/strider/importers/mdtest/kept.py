@@ -33,16 +33,16 @@ class Kept:
 
     @classmethod
     def found_in(cls, target: str) -> "Kept":
-        """Returns what is in the directory of the tests."""
+        """Returns the items in the directory of the tests."""
         try:
             marker = find(Path(target).expanduser().absolute(), NAME)
         except StriderError:
-            # The run names what is wrong with it.
+            # The run names the error.
             return cls(None, is_there=True)
         return cls(marker.tree, is_there=True) if marker else cls()
 
     def is_used_by(self, workload: Workload) -> bool:
-        """Returns whether a test uses the tree or leaves one; what it leaves is there for the next test."""
+        """Returns whether a test uses the tree or leaves items for the next test."""
         creates, removes = ("create" in workload.phases), ("remove" in workload.phases)
         if creates and removes:
             return False

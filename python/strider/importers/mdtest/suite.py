@@ -306,7 +306,7 @@ class _Drafter:
 
 
 def _info(work: Workload, tasks: int) -> TestInfo:
-    """What the summary says of a test."""
+    """The test in the summary."""
     settings = work.settings
     both = work.flag("print_rate_and_time")
     return TestInfo(

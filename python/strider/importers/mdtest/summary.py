@@ -32,7 +32,7 @@ _HEAD = (
 
 @dataclass(frozen=True)
 class TestInfo:
-    """What the summary says of a test beside its results.
+    """Facts of a test in the summary, besides its results.
 
     Attributes:
         tasks: Number of tasks.

@@ -39,7 +39,7 @@ class Workload:
 
     @property
     def phases(self) -> Sequence[Phase]:
-        """What is measured: what was asked for, else everything."""
+        """The measured operations: the requested ones, otherwise all."""
         asked = [phase for phase, option in _PHASES.items() if self.flag(option)]
         return asked or list(_PHASES)
 
@@ -99,7 +99,7 @@ class Workload:
 
     @property
     def file_size(self) -> int:
-        """Bytes of each file: what is written, and where nothing is, what is read."""
+        """Bytes of each file: the written ones, or without writes, the read ones."""
         written = self.settings.number("write_bytes")
         reads = "read" in self.phases
         return written if "create" in self.phases or not reads else self.settings.number("read_bytes")

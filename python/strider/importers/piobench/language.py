@@ -57,7 +57,7 @@ class Configuration:
         name: The file as messages name it.
         settings: The directives before the first module.
         modules: The modules.
-        mistakes: What is wrong in the file.
+        mistakes: Errors in the file.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Configuration:
 
 
 def parse(text: str, name: str) -> Configuration:
-    """Reads a configuration; what is wrong with its form is noted in `mistakes`."""
+    """Reads a configuration; errors in its form are noted in `mistakes`."""
     reader = _Reader(Configuration(name))
     for number, line in _logical_lines(text):
         reader.take(number, line)

@@ -12,7 +12,7 @@ _HEAD = f"{'# pattern':<20}{'operation':<19}{'clients':>7}{'request (B)':>13}{'r
 
 @dataclass(frozen=True)
 class Reporting:
-    """What the global directives say about the report."""
+    """The report as the global directives define it."""
 
     average: bool = False
     open_time: bool = False
@@ -22,7 +22,7 @@ class Reporting:
 
 @dataclass(frozen=True)
 class ModuleTitle:
-    """What a module is called, and the operation that it reports."""
+    """The name of a module, and the operation that it reports."""
 
     pattern: str
     operation: str

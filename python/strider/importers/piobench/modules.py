@@ -1,6 +1,6 @@
 """The modules of PIObench: spatial patterns, temporal patterns, and the directives of each.
 
-What the column of 2006 leaves open (names of most directives, their defaults) is chosen here and described in
+Details that the column of 2006 leaves open (names of most directives, their defaults) are chosen here; see
 docs/importing.md.
 """
 
@@ -34,7 +34,7 @@ class ModuleDirective:
         name: Its name.
         kind: What its value is: `whole` may be 0, `count` may not.
         aliases: Other names that are understood.
-        doc: What it means.
+        doc: Its meaning.
     """
 
     name: str
@@ -255,7 +255,7 @@ SPATIAL = (
 TEMPORAL = (
     Temporal("read", ("read",)),
     Temporal("write", ("write",)),
-    # What was just read is read again: without the first reading it would be a plain read.
+    # The data just read is read again: without the first read it would be a plain read.
     Temporal("re-read", ("read", "reread")),
     Temporal("re-write", ("rewrite",)),
     Temporal("read-modify-write", ("read-modify-write",)),

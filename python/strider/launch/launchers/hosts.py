@@ -23,7 +23,7 @@ _RECORDED = "the places in run.json"
 _NAME_THEM = "name them with --hosts, or with --nodes and --per-node"
 
 Binding = Literal["", "none", "core", "numa"]
-"""To what a rank is bound: nothing, a core, or the cores of a NUMA node; empty: as the launcher does."""
+"""Binding of a rank: none, to a core, or to the cores of a NUMA node; empty: as the launcher does."""
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ def _keepalive(dialect: Callable[[RankMapping], list[str]], places: Places) -> d
 
 
 def _environment(mpi: Mpi, places: Places) -> dict[str, str]:
-    """Returns variables for what has no option.
+    """Returns variables for settings without an option.
 
     Open MPI by default refuses more ranks than cores, and root; MPICH allows both. Intel MPI ignores the
     ranks per node inside an allocation unless a variable says otherwise, and binds by variables (Intel MPI

@@ -8,7 +8,7 @@ class LaunchWords(BaseModel):
 
     Attributes:
         name: The value.
-        meaning: What it does.
+        meaning: Its effect.
         words: The words or variables that the launcher gets.
         remark: What else is to be known; empty for nothing.
     """

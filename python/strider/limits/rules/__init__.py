@@ -1,8 +1,8 @@
 """The rules by which something is said to limit a rate, one file each.
 
 A rule *explains* where its cause alone accounts for most of the time or nearly all of what is possible; else
-it *adds* what a reader should know. Every rule only repeats what was measured: it says how much, and leaves
-out what is not known. What rests on fewer than three repetitions, or on a result below grade B, says nothing.
+it *adds* information. Every rule only repeats a measurement with its number, and leaves
+out unknown numbers. Fewer than three repetitions, or a result below grade B, give no finding.
 
 A new rule is a file here that defines `RULE`, and its name in the list.
 """

@@ -1,1 +1,1 @@
-"""What is drawn when, from summaries of a run to figures with captions."""
+"""Choice of charts: from summaries of a run to figures with captions."""

@@ -70,7 +70,7 @@ def charts(compared: Sequence[Comparison]) -> list[Chart]:
 
 
 def chart(compared: Comparison) -> Chart:
-    """Draws a picture, with a sentence that says in what the slowest interface differs from the fastest."""
+    """Draws a picture, with a sentence on the difference between the slowest and the fastest interface."""
     ordered = sorted(compared.costs.items(), key=lambda item: item[1].time_s)
     if len(ordered) > _MOST_SERIES:
         half = _MOST_SERIES // 2

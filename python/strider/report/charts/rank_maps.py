@@ -25,7 +25,7 @@ _MAXIMUM_ROWS = 30
 
 @dataclass(frozen=True)
 class RankMap:
-    """The map of a run, and what it comes to in words; `is_alarming` where a test finds a slow rank."""
+    """The map of a run, and its summary in words; `is_alarming` if a test finds a slow rank."""
 
     words: str
     is_alarming: bool

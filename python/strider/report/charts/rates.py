@@ -72,7 +72,7 @@ def transfer_sizes(summaries: Sequence[OperationSummary]) -> set[int]:
 
 
 def drawn(summaries: Sequence[OperationSummary]) -> list[OperationSummary]:
-    """What is drawn: `null` is not, beside real interfaces, which it would flatten."""
+    """Returns the drawn summaries: without `null` beside real interfaces, which it would flatten."""
     real = [summary for summary in summaries if summary.case.interface_name != NO_STORAGE]
     return real or list(summaries)
 
@@ -127,14 +127,14 @@ def _split(points: Sequence[Point]) -> Iterator[list[Point]]:
 
 
 def points_caption(points: Sequence[Point]) -> str:
-    """What the whiskers of some points are, and what is hollow."""
+    """Explains the whiskers of some points, and the hollow points."""
     notes = dict.fromkeys(point.note for point in points if point.note)
     hollow = f" Hollow: {'; or '.join(notes)}." if notes else ""
     return whiskers_caption([point.whiskers for point in points]) + hollow
 
 
 def whiskers_caption(whiskers: Sequence[Whiskers]) -> str:
-    """What the whiskers of a chart are."""
+    """Explains the whiskers of a chart."""
     kinds = dict.fromkeys(whiskers)
     names = {
         "95 % interval": "95 % confidence interval",

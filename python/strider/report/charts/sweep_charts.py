@@ -1,4 +1,4 @@
-"""Charts of what was swept besides the transfer size: rate against clients, nodes, servers; heat maps.
+"""Charts of sweeps other than the transfer size: rate against clients, nodes, servers; heat maps.
 
 Where transfer sizes are swept as well, lines are drawn at a few of them; heat maps show all.
 """

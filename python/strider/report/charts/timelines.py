@@ -33,7 +33,7 @@ def charts(
     """One chart for each operation of a case, with the rate of all ranks together in each repetition.
 
     Returns:
-        The charts in the order of the plan, and what is left out, in a sentence.
+        The charts in the order of the plan, and a sentence on omitted ones.
     """
     counted = {summary.key: {sample.repetition for sample in summary.samples} for summary in summaries}
     phases: defaultdict[tuple[int, str], defaultdict[int, list[Timeline]]] = defaultdict(

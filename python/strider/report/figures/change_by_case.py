@@ -34,8 +34,8 @@ class Bar:
     """A change with its interval, as ratios.
 
     Attributes:
-        name: What is written beside it; names differ within a figure.
-        label: What a reader gets who points at it.
+        name: The text beside it; names differ within a figure.
+        label: The text that a reader sees when pointing at it.
     """
 
     name: str
@@ -52,7 +52,7 @@ def figure(bars: Sequence[Bar], reach: float, threshold: float) -> dict[str, Any
     Args:
         bars: In the order in which they are drawn.
         reach: The axis goes from 1 ÷ this ratio to it, so that neighbouring charts can be compared.
-        threshold: A share; where it is above 0, lines show what is no difference.
+        threshold: A share; above 0, lines show the range of no difference.
 
     Returns:
         A Vega-Lite specification.

@@ -30,7 +30,7 @@ class Part:
 
     Attributes:
         series: The interface.
-        name: What the part is, a key of the legend; empty where bars have one part.
+        name: The part, a key of the legend; empty if bars have one part.
         value: Its length, in the unit of the panel.
     """
 

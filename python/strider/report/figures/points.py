@@ -1,4 +1,4 @@
-"""What the figures draw: one point per summary, with whiskers."""
+"""The points of the figures: one per summary, with whiskers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Whiskers = Literal["95 % interval", "minimum and maximum", "none"]
 
 @dataclass(frozen=True)
 class Point:
-    """A rate in MiB/s with the ends of its whiskers; `label` is what a reader gets who points at it.
+    """A rate in MiB/s with the ends of its whiskers; `label` is shown when a reader points at it.
 
     With a `note` it is no rate of storage, and is drawn hollow. `published_mib_s` is what others published
     for it.

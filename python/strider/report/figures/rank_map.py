@@ -34,7 +34,7 @@ class Field:
         column: Position of the rank or node, from 0.
         name: Its name.
         relative: Its rate ÷ that of the median rank.
-        label: What a reader gets who points at the field.
+        label: The text that a reader sees when pointing at the field.
     """
 
     row: str
@@ -49,7 +49,7 @@ def figure(fields: Sequence[Field], columns: Column, is_pale: bool = False) -> d
 
     Args:
         fields: At least one.
-        columns: What a column is.
+        columns: Meaning of a column.
         is_pale: Whether the differences are no larger than chance.
 
     Returns:

@@ -22,7 +22,7 @@ def figure(
 
     Args:
         points: Of one operation and transfer size, each with its number of clients, nodes or servers.
-        counted: What is counted.
+        counted: The counted items.
         look: Style of each series.
         ends: Lowest and highest rate of all charts that are to be compared.
 

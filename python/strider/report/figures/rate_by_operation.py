@@ -23,7 +23,7 @@ class Bar:
         series: The interface, which decides the colour.
         case: What distinguishes the case from others; empty where there is one case.
         text: The rate as written beside the bar.
-        label: What a reader gets who points at the bar.
+        label: The text that a reader sees when pointing at the bar.
     """
 
     operation: str

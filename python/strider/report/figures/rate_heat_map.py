@@ -30,7 +30,7 @@ class Cell:
         series: The interface.
         transfer: The transfer size as text.
         text: The rate as written into the field.
-        label: What a reader gets who points at the field.
+        label: The text that a reader sees when pointing at the field.
     """
 
     series: str

@@ -1,4 +1,4 @@
-"""What registering memory costs by pages: T = a · p + b for each domain, with what was measured."""
+"""Cost of registering memory by pages: T = a · p + b for each domain, with the measured times."""
 
 from __future__ import annotations
 
@@ -102,5 +102,5 @@ def _line(fit: Fit) -> list[dict[str, Any]]:
 
 
 def _marks(fit: Fit) -> Sequence[tuple[float, float]]:
-    """What was measured, else the ends of the line."""
+    """The measured times, otherwise the ends of the line."""
     return fit.samples or [(p, fit.us_per_page * p + fit.us) for p in (1, _MOST_PAGES)]

@@ -36,7 +36,7 @@ TIME_LABEL = (
 
 #: A Vega expression for labels of several lines.
 LINES = "split(datum.label, '\\n')"
-#: What a legend has room for, and what its symbols take of it; by how much letters may be wider, pixels each.
+#: Room of a legend, and of its symbols in it; additional width of letters, pixels each.
 _LEGEND_CHARACTERS, _SYMBOL_CHARACTERS, _WIDER = 78, 5, 1.3
 
 #: With more powers of ten than this, only these are marked.
@@ -86,7 +86,7 @@ class Ends:
 
     @property
     def title(self) -> str:
-        """What the title of the axis says besides the unit."""
+        """Words of the axis title besides the unit."""
         return ", logarithmic" if self.is_wide else ""
 
     def scale(self) -> dict[str, Any]:

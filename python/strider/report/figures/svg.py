@@ -12,7 +12,7 @@ from strider.report.figures.style import FONT
 
 _SVG = "http://www.w3.org/2000/svg"
 _DROPPED = ("role", "aria-roledescription", "aria-hidden", "aria-label", "class", "pointer-events")
-#: What is so anyway, or is said once at the root.
+#: Defaults, and attributes that are set once at the root.
 _IMPLIED = {"opacity": "1", "font-family": FONT, "transform": "translate(0,0)"}
 _GEOMETRY = ("d", "transform", "x", "y", "x2", "y2", "width", "height")
 _TOO_EXACT = re.compile(r"(\.\d\d)\d+")
@@ -27,7 +27,7 @@ def draw(specification: dict[str, Any], description: str) -> str:
 
     Args:
         specification: Vega-Lite.
-        description: What the figure shows, for readers who do not see it.
+        description: Content of the figure, for readers who do not see it.
 
     Returns:
         An `<svg>` element that scales with the page. Marks with a description show it when pointed at. Where

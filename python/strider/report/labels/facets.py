@@ -12,7 +12,7 @@ A chart or table compares cases along four facets:
 - clients, with the nodes that follow from their number, and operation;
 - the transfer size.
 
-What does not vary but is no default is said once, in `constants`: it may decide the numbers all the same.
+Parameters that do not vary but are no default are listed once, in `constants`: they affect the numbers.
 """
 
 from __future__ import annotations
@@ -79,13 +79,13 @@ class Facets:
         for same in _by(cases, lambda case: (case.name, case.shape_name)).values():
             parts = _varying_parts(same, _pattern_without_sizes_that_follow(same))
             patterns |= {case.number: [case.shape_name, *parts[case.number]] for case in same}
-        # What is chosen for cases of one name alone is no constant of the run, so it is said with the name.
+        # A parameter of cases of one name alone is no constant of the run, so it is shown with the name.
         chosen = _chosen(cases, _common)
         common: dict[int, list[str]] = {}
         for same in _by(cases, lambda case: case.name).values():
             common |= _varying_parts(same, _common_without_nodes(same), _chosen(same, _common) - chosen)
         names = {case.name for case in cases}
-        # The one kind of tree that all have is said where it is needed to say anything.
+        # The one kind of tree of all cases is shown only if nothing else distinguishes them.
         one_tree = all(case.is_metadata for case in cases) and len({case.shape_name for case in cases}) == 1
         group = {}
         for case in cases:
@@ -120,7 +120,7 @@ def _in_unit(option: Option) -> str:
     if isinstance(value, int) and option.kind == "bytes":
         return format_bytes(value)
     if isinstance(value, int | float) and option.kind == "seconds":
-        # What was set is said as it was set, not rounded.
+        # A set parameter is shown as it was set, not rounded.
         return f"{value:g} s" if value >= 0.1 else format_seconds(value)
     if isinstance(value, int) and option.kind == "sharing":
         return f"{value} files"
@@ -161,7 +161,7 @@ def _interface(case: Case) -> Options:
 def _series(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[int, str]:
     """By case number the interface, with what varies of it and does not belong to names.
 
-    What a single interface has throughout is in the constants; beside others it distinguishes the interface.
+    An option that a single interface always has is a constant; beside others it distinguishes the interface.
     """
     by_interface = _by(cases, lambda case: case.interface_name)
     mounted = any("mount" in _interface(case) for case in cases)
@@ -330,7 +330,7 @@ def _identity(value: object) -> Hashable:
 
 
 def _part(option: Option) -> str:
-    """Words for an option in a label; none for what is off, empty or left to its default."""
+    """Words for an option in a label; none if it is off, empty or the default."""
     name, value = option.name, option.value
     if value is None or value is False or value in ("", {}, []) or (name in _PER_SECOND and value == 0):
         return ""
@@ -345,7 +345,7 @@ def _part(option: Option) -> str:
 
 
 def _constants(cases: Sequence[Case], series: dict[int, str]) -> list[tuple[str, str]]:
-    """What all cases share: what a reader asks for first, then every option that is no default."""
+    """The parameters of all cases: the most requested ones first, then every option that is no default."""
     asked: dict[str, Callable[[Case], str]] = {
         "interface": lambda case: series[case.number],
         "pattern": lambda case: str(case.pattern.get("name", "")),
@@ -359,7 +359,7 @@ def _constants(cases: Sequence[Case], series: dict[int, str]) -> list[tuple[str,
     }
     found = {name: {get(case) for case in cases} for name, get in asked.items()}
     first = [(name, min(values)) for name, values in found.items() if len(values) == 1 and values != {""}]
-    # What a single interface has in all its series is said here alone.
+    # An option that a single interface has in all its series is shown here alone.
     if len(found["interface"]) > 1 and len({case.interface_name for case in cases}) == 1:
         shared = _common_interface(cases)
         first = [("interface", shared), *first] if shared != cases[0].interface_name else first

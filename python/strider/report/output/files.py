@@ -39,7 +39,7 @@ def write_figures(views: Sequence[RunView], folder: Path, formats: Sequence[Figu
         formats: One file for each.
 
     Returns:
-        The files, named by what they show.
+        The files, named by their content.
 
     Raises:
         StriderError: A file cannot be written.
@@ -70,7 +70,7 @@ def write_tables(views: Sequence[RunView], folder: Path) -> list[Path]:
 
     `results.csv` has all numbers unrounded, a row for each operation of each case, its units in the names of
     the columns (as `strider export --rows results`). Each table of the report is a file of its own, with the
-    rows of all groups; times are in seconds whatever the report shows.
+    rows of all groups; times are in seconds in every report.
 
     Args:
         views: The runs as the report shows them; of several, each gets a folder of its own.

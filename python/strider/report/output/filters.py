@@ -21,7 +21,7 @@ class Box:
     Attributes:
         text: The value, as a column of that name shows it.
         anchor: Of the box; unique in the page.
-        mark: The class of what it hides when it is not checked.
+        mark: The class of the elements to hide when it is not checked.
     """
 
     text: str
@@ -38,7 +38,7 @@ class Filter:
 
 
 def filters_of(summaries: Sequence[OperationSummary], facets: Facets, anchor: str) -> list[Filter]:
-    """Filters by what the rows of a large run differ in; none for a small one."""
+    """Filters by the differences between the rows of a large run; none for a small one."""
     if len(summaries) <= _FEW:
         return []
     clients = sorted({summary.case.clients for summary in summaries})

@@ -1,6 +1,6 @@
 """Sections as a page: one self-contained HTML file that works offline and needs no script.
 
-Charts are SVG, drawn here; what is long is folded, and browsers lay it out only when it is opened.
+Charts are SVG, drawn here; long parts are folded, and browsers lay them out only when they are opened.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def parts_of(sections: Sequence[Section[Subject]], subject: Subject) -> list[Par
 
 
 def view_of(sections: Sequence[Section[Results]], run: Run, anchor: str) -> RunView:
-    """What a report shows of a run: all its texts, charts and tables."""
+    """The page of a run: all its texts, charts and tables."""
     results = Results(run, anchor)
     filters = filters_of(results.summaries, results.facets, anchor)
     whole = parts_of(sections, results)
@@ -109,7 +109,7 @@ def _linked(parts: Sequence[Part], anchor: str) -> list[Part]:
 
 
 def write_views(views: Sequence[RunView], out: Path) -> Path:
-    """Writes what a report shows as a page."""
+    """Writes the report as a page."""
     return write_page(rendered("report.html.j2", views=views), out)
 
 
@@ -119,7 +119,7 @@ def rendered(template: str, package: str = "strider.report.output", **values: ob
     Args:
         template: File name of its template.
         package: Where that is.
-        values: What the template asks for.
+        values: Variables of the template.
     """
     return _templates(package).get_template(template).render(**values)
 

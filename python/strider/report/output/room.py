@@ -1,4 +1,4 @@
-"""Bounds the rows that a page shows of a run with thousands of cases, and names what it leaves out."""
+"""Bounds the rows on the page of a run with thousands of cases, and names the omitted ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ seconds for many more, and no reader scrolls so far."""
 
 
 def bounded(blocks: Sequence[Block], run: str) -> Sequence[Block]:
-    """The blocks of a section with at most `MOST_ROWS` rows, and a sentence on what is left out.
+    """The blocks of a section with at most `MOST_ROWS` rows, and a sentence on omitted rows.
 
     Args:
         blocks: All blocks of the section.

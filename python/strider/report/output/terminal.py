@@ -34,7 +34,7 @@ def show(
 
     Args:
         sections: All of them, in the order of a page.
-        subject: What the pieces describe.
+        subject: Subject of the sections.
         console: Where to print.
         options: Those of `strider show`; the sections that they ask for are printed.
     """

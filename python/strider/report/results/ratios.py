@@ -17,7 +17,7 @@ class MeasuredRatio:
     """A ratio of two cases in an operation.
 
     Attributes:
-        published: The published ratio that it stands beside.
+        published: The published ratio to compare with.
         base: The case in the denominator.
         other: The case in the numerator.
         operation: The operation; `all`: all operations together.
@@ -36,7 +36,7 @@ class MeasuredRatio:
 
 
 def measured_ratios(summaries: Sequence[OperationSummary], reference: Reference) -> list[MeasuredRatio]:
-    """Returns the ratios of a run that stand beside published ones, in the order of these."""
+    """Returns the ratios of a run that correspond to published ones, in the order of these."""
     cases = {summary.case.number: summary.case for summary in summaries}
     return [
         _measure(published, base, other, operation, summaries)
@@ -48,7 +48,7 @@ def measured_ratios(summaries: Sequence[OperationSummary], reference: Reference)
 
 
 def _pairs(published: PublishedRatio, cases: Sequence[Case]) -> Iterator[tuple[Case, Case]]:
-    """Yields the cases of a ratio that differ only in what it is about."""
+    """Yields the cases of a ratio that differ only in its parameter."""
     for base in filter(published.is_base, cases):
         for other in filter(published.is_other, cases):
             same_work = base.name == other.name and workload_key(base) == workload_key(other)

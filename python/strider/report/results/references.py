@@ -1,4 +1,4 @@
-"""Figures that others have published for the workloads of a suite, to stand beside what was measured.
+"""Figures that others have published for the workloads of a suite, for comparison with the measurements.
 
 They are in `suites/references/SUITE.toml` (docs/formats.md, section 5).
 """
@@ -40,7 +40,7 @@ class Table(BaseModel):
         match: Keys that are the same for all rows, with their values; of a list, any value.
         keys: The keys in the first columns of a row; sizes as typed in a suite.
         figures: The operations in the other columns: rates in MB/s, one or one for each run.
-        quantity: What the figures are: rates; the requests of a client, for which `figures` is `["all"]`:
+        quantity: Quantity of the figures: rates; the requests of a client, for which `figures` is `["all"]`:
             those of all operations of a case together; or counts of the nodes during an operation: context
             switches, processor time in percent in user mode and in the kernel, packets; or times of one
             process in seconds.
@@ -81,7 +81,7 @@ class PublishedRatio(BaseModel):
 
     Attributes:
         what: The two ways, in a few words.
-        of: What is divided: the rates, other ÷ base; or the times, other ÷ base.
+        of: The quotient: the rates, other ÷ base; or the times, other ÷ base.
         operations: Operations with a ratio of their own; `all`: of all operations of a case together.
         match: Keys that both cases have, with their values.
         base: Keys of the case in the denominator.
@@ -133,7 +133,7 @@ class Reference(BaseModel):
         year: When they were published.
         about: The machine, and what differs from the suite.
         source: Where they are published.
-        claims: What is published beside figures of cases, a sentence each.
+        claims: Publications beside figures of cases, a sentence each.
         excludes_open: Whether its rates leave out the time to open and close files.
         table: The figures.
         ratio: Ratios of figures.
@@ -222,7 +222,7 @@ def reference_of(suite: str, scale_down: int = 1) -> Reference | None:
 
     Args:
         suite: Its name.
-        scale_down: By what the sizes of the run were divided.
+        scale_down: Divisor of the sizes in the run.
 
     Raises:
         StriderError: Their file is damaged.

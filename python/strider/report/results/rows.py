@@ -26,7 +26,7 @@ _TIMES = (
 def as_rows(results: Results) -> list[dict[str, Any]]:
     """The summaries of a run as one dictionary per case and operation.
 
-    Units are in the keys; None stands for what is unknown. `rate_mib_s` is the
+    Units are in the keys; None means unknown. `rate_mib_s` is the
     geometric mean of the repetitions' rates, of which the interval is; `rate_mean_mib_s` is their arithmetic
     mean, `rate_total_mib_s` total work ÷ total time. Rows of metadata have `tree` in the
     place of `pattern`, `requests_s` (operations per second) in that of `mib_s`, and the operations of a mix

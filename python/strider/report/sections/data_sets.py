@@ -1,4 +1,4 @@
-"""The data sets of a run: what each case made, read or rewrote, and what it left."""
+"""The data sets of a run: actions of each case, and the data after it."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def _page(results: Results) -> list[Block]:
 
 
 def wrong(results: Results) -> list[Block]:
-    """Returns what is wrong with a run, to be read before its results."""
+    """Returns the problems of a run, to be read before its results."""
     found = problems(results.run, results.summaries, results.comparisons, results.value_comparisons)
     return [Alert("Read this first", found)] if found else []
 
@@ -66,7 +66,7 @@ def _few(summaries: Sequence[OperationSummary]) -> Sequence[OperationSummary]:
 
 
 def _findings(results: Results) -> list[Conclusion]:
-    """Returns what holds by definition, then what the best grades show, then reservations."""
+    """Returns findings by definition, then those of the best grades, then reservations."""
     summaries, at = results.summaries, places_of(results)
     ordered = sorted(_reported(results), key=_evidence)
     limits = f"{results.anchor}-limits" if results.run.ceilings else ""
@@ -82,7 +82,7 @@ def _findings(results: Results) -> list[Conclusion]:
 
 
 def _reported(results: Results) -> Iterator[Said]:
-    """Yields what is said of limits, where ceilings or counters were measured to say it."""
+    """Yields the findings on limits, if ceilings or counters were measured."""
     summaries = results.summaries
     for one in said(results.analysis.verdicts, said_elsewhere(summaries)):
         if one.findings:

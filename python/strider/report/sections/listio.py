@@ -138,7 +138,7 @@ def _method_chart(
 
 @dataclass(frozen=True)
 class _Method:
-    """Rates of the repetitions by the length of the pieces, bytes; `name` is what the caption calls it.
+    """Rates of the repetitions by the length of the pieces, bytes; `name` is its name in the caption.
 
     Results below grade B are left out, but not for their spread, which is in the intervals of the sentences.
     Of noisy results those with a narrow interval have it by chance: between them alone, equal methods would

@@ -1,4 +1,4 @@
-"""What a run with simulated ranks is, before all else."""
+"""A notice on a run with simulated ranks, before all else."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def _terminal(results: Results) -> list[Block]:
 
 
 def _cut(results: Results) -> list[Text]:
-    """Returns the sentences on what the time limit left out, and on the starts of a resumed run."""
+    """Returns the sentences on omissions by the time limit, and on the starts of a resumed run."""
     run = results.run
     found = [time_limit_sentence(run), *cut_sentences(run.cuts), ceilings_sentence(run)]
     return [Text(sentence, "doubt") for sentence in found if sentence]

@@ -22,9 +22,9 @@ MAXIMUM_ROWS = 60
 
 #: Group, series, transfer size in bytes (0: unknown, or any).
 _Row = tuple[str, str, int]
-#: What a column has: the rate; the rate of the same time as a published one; the published one.
+#: Content of a column: the rate; the rate of the same time as a published one; the published one.
 _RATE, _COMPARABLE, _PUBLISHED = range(3)
-#: Operation, clients, what the column has.
+#: Operation, clients, content of the column.
 _Column = tuple[str, int, int]
 _Cells = dict[_Row, dict[_Column, str]]
 

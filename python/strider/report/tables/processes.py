@@ -1,4 +1,4 @@
-"""Who works: the clients (ranks), the mounts that work for them, and the servers."""
+"""Processes that work: the clients (ranks), the mounts that work for them, and the servers."""
 
 from __future__ import annotations
 

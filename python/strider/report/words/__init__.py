@@ -1,1 +1,1 @@
-"""What a run says, in sentences."""
+"""Sentences on a run."""

@@ -9,7 +9,7 @@ _NOT_WHOLE = "the phase that wrote it did not end"
 
 
 def set_sentence(one: SetOfRun) -> str:
-    """Returns what a run did with a data set, and what it left."""
+    """Returns sentences on a run's use of a data set, and on the data after it."""
     content = one.left.in_words
     match one.action:
         case "made":

@@ -14,7 +14,7 @@ _MOST_SENTENCES = 6
 
 
 def elsewhere_sentences(run: Run, found: Sequence[ReadElsewhere]) -> list[str]:
-    """Returns one sentence for all cases whose nodes read alike: who read what whom wrote."""
+    """Returns one sentence for all cases whose nodes read alike: the readers, and the writers of the data."""
     alike: defaultdict[str, list[ReadElsewhere]] = defaultdict(list)
     names = _names(run)
     for one in found:

@@ -31,7 +31,7 @@ _MOST_NAMED = 4
 def best_rates(
     summaries: Sequence[OperationSummary], facets: Facets, places: Mapping[int, str] = MappingProxyType({})
 ) -> list[Card]:
-    """Returns the best of the trusted results of each operation, with those that it cannot be told from.
+    """Returns the best of the trusted results of each operation, with those that do not differ from it.
 
     Args:
         summaries: The results.

@@ -37,7 +37,7 @@ def _found(found: Capacity) -> str:
 
 
 def _not_carried(found: Capacity) -> str:
-    """Returns what is known where the lowest arrival rate is not carried."""
+    """Returns the known limits if the lowest arrival rate is not carried."""
     if found.crossed:
         return f"shows no capacity: {_crossed(found.crossed)}"
     if found.refused is not None:

@@ -17,7 +17,7 @@ _MAXIMUM = 3
 def scaling(summaries: Sequence[OperationSummary]) -> list[str]:
     """Returns a sentence for each of the first operations whose growth with a count is shown."""
     found = scalings(summaries)
-    # Labels of the lowest counts alone distinguish series, and leave out what is counted.
+    # Labels of the lowest counts alone distinguish series, and omit the count.
     facets = Facets.of(list({one.summary.case.number: _without_servers(one) for one in found}.values()))
     return [_text(one, facets) for one in found[:_MAXIMUM]]
 

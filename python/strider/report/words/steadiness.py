@@ -54,7 +54,7 @@ def steadiness(run: Run, summaries: Sequence[OperationSummary]) -> list[str]:
 
 
 def steps_or_lines(summaries: Sequence[OperationSummary]) -> tuple[list[Levels], list[Trend]]:
-    """Returns the levels and the trends: of an operation with both, what is nearer to its rates."""
+    """Returns the levels and the trends: of an operation with both, the closer one to its rates."""
     slopes = trends(summaries)
     rising = {one.summary.key for one in slopes}
     jumps = [one for one in levels(summaries) if not (one.summary.key in rising and one.is_rather_a_line)]

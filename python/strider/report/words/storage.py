@@ -1,4 +1,4 @@
-"""Settings of `--set` with which reads come from storage, by what the interface of each case accepts."""
+"""Settings of `--set` with which reads come from storage, for the interface of each case."""
 
 from __future__ import annotations
 

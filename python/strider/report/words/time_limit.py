@@ -27,6 +27,6 @@ def _gaps(cut: TimeLimitCut) -> str:
 
 
 def time_limit_row(run: Run) -> dict[str, Any] | None:
-    """Returns what the time limit cut, for JSON; None if it ended no case."""
+    """Returns the omissions by the time limit, for JSON; None if it ended no case."""
     cut = time_limit_cut(run)
     return asdict(cut) if cut else None
