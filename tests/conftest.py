@@ -71,7 +71,7 @@ class RequireAll:
 def pytest_configure(config: pytest.Config) -> None:
     """Shortens runs, refuses skips where the environment asks for it, restores signals that the parent ignored.
 
-    A shell ignores SIGINT for what it starts in the background, and `nohup` SIGHUP; all that the tests start
+    A shell ignores SIGINT for its background jobs, and `nohup` SIGHUP; all that the tests start
     would ignore them as well.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

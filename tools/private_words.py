@@ -68,7 +68,9 @@ _C_PARTS = re.compile(
 _HASH = re.compile(r"(?<![^\s;])#(?!!)[^\n]*")
 _TESTS = re.compile(r"\b(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\([^)]*\)|\bstd::visit\b|\btest_\w+")
 """Names of tests, which pages and promises name, and a name of the library."""
-_MARKS = re.compile(r"///<?|//|/\*+|\*/|^[ \t]*\*(?!\w)|#+:?|`[^`\n]*`", re.MULTILINE)
+_MARKS = re.compile(
+    r"(?://|#) proves [\w-]+:.*|///<?|//|/\*+|\*/|^[ \t]*\*(?!\w)|#+:?|`[^`\n]*`", re.MULTILINE
+)
 _PATTERNS = {
     kind: re.compile(rf"\b({'|'.join(words)})\b".replace(" ", r"\s+"), re.IGNORECASE)
     for kind, words in ((COMMENTS, PRIVATE_WORDS), (CLAUSES, RIDDLES))

@@ -1,4 +1,4 @@
-"""What a person does on the pages, in a few words."""
+"""Actions of a person on the pages, in a few words."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ def configure(page: Page, server: Server, text: str | None = None) -> None:
 
 
 def settled(page: Page) -> None:
-    """Waits until what was typed has been judged."""
+    """Waits until the input has been checked."""
     expect(page.locator("#form")).to_have_attribute("aria-busy", "false", timeout=WAIT_MS)
 
 

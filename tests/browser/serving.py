@@ -22,7 +22,7 @@ _ADDRESS = re.compile(r"open http://127\.0\.0\.1:(\d+)(/enter\?token=\S+)")
 
 
 def read_start(process: "subprocess.Popen[str]") -> list[str]:
-    """What a server prints until it is ready; it is killed where it does not get there in time."""
+    """The output of a server until it is ready; it is killed where it does not get there in time."""
     said = []
     watchdog = threading.Timer(DEADLINE_S, process.kill)
     watchdog.start()
@@ -38,7 +38,7 @@ def read_start(process: "subprocess.Popen[str]") -> list[str]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server answered."""
+    """The answer of the server."""
 
     status: int
     headers: dict[str, str]
@@ -48,7 +48,7 @@ class Answer:
     def text(self) -> str:
         return self.body.decode("utf-8", "replace")
 
-    def json(self) -> Any:  # noqa: ANN401 - whatever it is
+    def json(self) -> Any:  # noqa: ANN401 - any JSON
         return json.loads(self.body)
 
 
@@ -127,7 +127,7 @@ class Server:
         Args:
             method: GET or POST.
             path: The path as it is sent.
-            body: What is sent as JSON.
+            body: The request, sent as JSON.
             cookie: Instead of the session's.
             changed: Headers with `_` for `-`; None leaves one out.
         """
@@ -204,5 +204,5 @@ def suite(target: Path, *, name: str = "small", case: str = "", more: str = "") 
 
 
 def long_suite(target: Path) -> str:
-    """A suite that goes on until it is ended."""
+    """A suite that runs until it is ended."""
     return suite(target, name="long").replace("repetitions = 1", "repetitions = 100000")

@@ -1,4 +1,4 @@
-"""The pages for everybody: without a mouse, on a phone, with a screen reader."""
+"""The pages for all users: without a mouse, on a phone, with a screen reader."""
 
 from collections.abc import Callable
 from pathlib import Path

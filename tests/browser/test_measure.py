@@ -1,4 +1,4 @@
-"""The first page, and what is done with runs in the list."""
+"""The first page, and actions on runs in the list."""
 
 import re
 

@@ -13,7 +13,7 @@ from strider.store import load
 
 MOST_BYTES = 10_000_000
 MOST_ELEMENTS = 250_000
-#: What is wanted is 3 s; a machine that does other work at the same time may take longer.
+#: The goal is 3 s; a machine that does other work at the same time may take longer.
 PATIENCE_MS = 30_000
 
 

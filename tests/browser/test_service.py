@@ -49,7 +49,7 @@ def test_many_pages_follow_runs_through_one_connection(
         for page in pages:
             expect(page.locator("#now")).to_contain_text("so far")
             expect(page.locator("#results td").first).to_be_visible()
-        # One that comes late hears all, and those that were there go on.
+        # A late listener hears all, and the earlier ones continue.
         pages[0].reload()
         expect(pages[0].locator("#results td").first).to_be_visible()
         pages.pop().close()

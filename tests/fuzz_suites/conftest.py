@@ -1,4 +1,4 @@
-"""What the tests of the fuzzer need of the machine."""
+"""Requirements of the fuzzer's tests on the machine."""
 
 import shutil
 

@@ -232,7 +232,7 @@ def report(tallies: dict[str, Tally], user: int) -> list[str]:
 
 
 def main() -> int:
-    """Fuzzes and says what was found."""
+    """Fuzzes and prints the findings."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=5000, help="suites for each user")
     parser.add_argument("--first", type=int, default=0, help="number of the first one")

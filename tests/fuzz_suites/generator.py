@@ -162,7 +162,7 @@ class _Maker:
         return chosen
 
     def _note(self, parameter: Parameter, key: str, value: Json) -> None:
-        """Notes what the page must not accept."""
+        """Notes values that the page must not accept."""
         self.made.keys.append(key)
         for one in value if isinstance(value, list) else [value]:
             text = one.text if isinstance(one, Raw) else str(one)
@@ -272,7 +272,7 @@ class _Maker:
 
 
 def allowed_places(world: World) -> frozenset[tuple[str, str]]:
-    """What the owner of the page allowed by name."""
+    """Resources that the owner of the page allowed by name."""
     return frozenset({("file", str(world.listed)), ("gfapi.server", ALLOWED_HOST)})
 
 

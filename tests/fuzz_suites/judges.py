@@ -107,7 +107,7 @@ def on_command_line(made: Made, engine: Engine, world: World, tally: Tally) -> C
 
 
 def on_page(made: Made, site: Site, tally: Tally) -> None:
-    """What the worker of a page answers for a suite: what is asked while typing, and before a run."""
+    """The answers of a page's worker for a suite: during typing, and before a run."""
     if len(made.text.encode("utf-8", "surrogatepass")) > MOST_BODY_BYTES:
         tally.counts["too large to send"] += 1
         return

@@ -21,11 +21,11 @@ _WRITES = re.compile(r"O_(WRONLY|RDWR|CREAT|TRUNC)")
 
 @dataclass(frozen=True)
 class Traced:
-    """What a program did.
+    """The actions of a program.
 
     Attributes:
         returncode: Its exit code; None where it had to be ended.
-        output: What it printed.
+        output: Its output.
         addresses: Addresses that it sent something to, loopback aside.
         changed: Paths that it changed, or opened for writing.
     """

@@ -1,4 +1,4 @@
-"""A small world around a suite: what it may touch, what it must not, and how that is compared afterwards."""
+"""A small world around a suite: allowed and forbidden files, and their comparison afterwards."""
 
 import hashlib
 import os
@@ -22,7 +22,7 @@ class World:
 
     @property
     def target(self) -> Path:
-        """What is measured."""
+        """The measured directory."""
         return self.root / "target"
 
     @property

@@ -13,7 +13,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
 
 
 def ceilings_of_the_page() -> dict[str, str]:
-    """What the first table says: ceiling and of what it is."""
+    """Rows of the first table: ceiling and its subject."""
     rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| (clients|node) \|", PAGE.read_text("utf-8"), re.MULTILINE)
     return {name: of for names, of in rows for name in re.findall(r"`(\w+)`", names)}
 
@@ -21,7 +21,7 @@ def ceilings_of_the_page() -> dict[str, str]:
 def ceilings_of_a_run(
     engine: Engine, work: Path, directory: Path | None = None, **keys: Json
 ) -> dict[str, str]:
-    """What a run measures: ceiling and of what it is."""
+    """Ceilings of a run, and the subject of each."""
     work.mkdir()
     one = case("segmented", pattern_block=1 << 20, operations=["write"], clients=2)
     done = run_engine(engine, plan([one], **keys), work, directory=directory, options=["--ceilings", "all"])

@@ -248,7 +248,7 @@ def test_of_ranks_that_are_done_together_both_rates_are_one(measured: Measured) 
 
 # proves measuring: timer-error
 def test_a_latency_is_too_long_by_about_a_reading_of_the_timer(measured: Measured) -> None:
-    """Interface null does nothing: what is left is the timer."""
+    """Interface null does nothing: the rest is the timer."""
     (run,) = measured.done.of("run")
     assert measured.sample("timer")["latency"]["p50_s"] <= 10e-9 * run["timer_cost_ns"]
 
@@ -269,7 +269,7 @@ def test_the_time_of_thinking_is_the_longest_ranks(measured: Measured) -> None:
 
 # proves measuring: arrival-shares
 def test_clients_with_more_requests_have_a_larger_part_of_the_rate(measured: Measured) -> None:
-    """All have work until the end: 15 of 16 gaps, or 31 of 32, of what the 64 requests take."""
+    """All have work until the end: 15 of 16 gaps, or 31 of 32, of the time of the 64 requests."""
     for rank in measured.ranks("paced"):
         assert rank["transfer_s"] >= 64 / RATE * (rank["requests"] - 1) / rank["requests"] - TINY_S
 
@@ -423,7 +423,7 @@ def test_a_collective_request_waits_for_other_ranks(engine: Engine, tmp_path: Pa
 
 # proves measuring: clock-of-run, local-seconds, local-latencies
 def test_times_of_a_rank_are_seconds_of_its_own_clock(engine: Engine, tmp_path: Path) -> None:
-    """The clock of the second node is half as fast again; what requests take is told by it, too."""
+    """The clock of the second node is half as fast again; it also measures the times of requests."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("needs a C compiler (Debian package gcc)")

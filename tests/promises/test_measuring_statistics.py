@@ -29,7 +29,7 @@ def run_of(
 
     Args:
         work: Where to write it.
-        rates: Of each repetition, in MiB/s; without, of four of them what the builder invents.
+        rates: Of each repetition, in MiB/s; without, the builder invents four of them.
         late: By repetition and rank, how long a rank takes, in seconds; all others take one.
     """
     builder = RunBuilder([CaseSpec(operations=("write",), clients=4)], repetitions=len(rates or range(4)))

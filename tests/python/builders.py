@@ -27,12 +27,12 @@ OPERATION_FACTOR = {"write": 0.7, "rewrite": 0.8, "read": 1.0, "reread": 1.9, "r
 
 @dataclass
 class CaseSpec:
-    """One case of a synthetic plan; with `wrong_data` the check of what it reads fails.
+    """One case of a synthetic plan; with `wrong_data` the check of its reads fails.
 
     Attributes:
         calls_per_request: File system calls of one kind for each request; None: the kernel did not count.
-        served: Share of what is read that came from storage; None: nothing can tell.
-        prepared: What a cache policy did before each read (`cache` of the sample).
+        served: Share of the read data that came from storage; None: unknown.
+        prepared: Actions of a cache policy before each read (`cache` of the sample).
         counting_nodes: Nodes that count, alike.
         slow_ranks: How many times as long as the others some ranks take.
         ranks_per_node: Ranks of a node; 0: all are on one.
@@ -118,7 +118,7 @@ class RunBuilder:
     """Builds one run directory.
 
     Args:
-        cases: What was planned.
+        cases: The planned cases.
         repetitions: Counted repetitions of each case.
         warmup: Repetitions before them that do not count.
         seed: Fixes the invented numbers.
@@ -327,7 +327,7 @@ class RunBuilder:
         }
 
     def caches(self, case: CaseSpec, reads: bool, total: int) -> Json:
-        """What storage served, and what was done to caches before."""
+        """Bytes served by storage, and the preparation of caches."""
         is_served = reads and case.served is not None
         return {
             "served_by_storage": case.served if is_served else None,

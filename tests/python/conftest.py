@@ -25,5 +25,5 @@ def description() -> Description:
 
 @pytest.fixture(autouse=True)
 def no_terminal_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Output is as wide as in a pipe, whatever the terminal the tests run in."""
+    """Output is as wide as in a pipe, in any terminal."""
     monkeypatch.delenv("COLUMNS", raising=False)

@@ -108,7 +108,7 @@ def of_node(node: int = 0, **values: float | None) -> CeilingReport:
 def analysis_of(
     *results: Result, ceilings: Sequence[CeilingReport] = (), file_system: str = "ext4"
 ) -> Analysis:
-    """What is said of a run with these results."""
+    """The findings of a run with these results."""
     run = run_of(*results, ceilings=ceilings, file_system=file_system)
     counters = [node for number, one in enumerate(results, 1) for node in one.nodes(number)]
     return Analysis.of_summaries(run, summarize(run, counters), counters)
@@ -117,7 +117,7 @@ def analysis_of(
 def analysis_of_scene(
     scene: Scene, number: float, noise: Sequence[float], shares: Sequence[float]
 ) -> Analysis:
-    """What is said of a simulated run of a rule.
+    """The findings of a simulated run of a rule.
 
     Args:
         scene: The scene.

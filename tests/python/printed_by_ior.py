@@ -56,6 +56,6 @@ def mdtest_rates(output: str) -> dict[str, tuple[float, ...]]:
 
 
 def shell(script: str, output: str) -> str:
-    """What a shell script prints of an output."""
+    """The output of a shell script that prints an output."""
     done = subprocess.run(["sh", "-c", script], input=output, capture_output=True, text=True, check=True)
     return done.stdout.strip()

@@ -28,7 +28,7 @@ def _empty(folder: Path) -> Run:
 
 
 def _one_case(folder: Path) -> Run:
-    """With all that may be told of one: ceilings, timelines, counters, a slow rank, facts."""
+    """With all parts of a report: ceilings, timelines, counters, a slow rank, facts."""
     case = CaseSpec(
         counting_nodes=1, slow_ranks={1: 2.0}, timelines=[[16] * 5 + [0] * 5 + [16] * 5] * 2, name=LONG
     )

@@ -121,7 +121,7 @@ def test_a_new_file_is_never_written_through_a_link(folder: Path, tmp_path: Path
 def test_nothing_but_a_regular_file_is_opened_for_writing(
     tmp_path: Path, mode: Literal["wb", "ab", "ab+"]
 ) -> None:
-    """A FIFO would hand what is written to the process at its other end."""
+    """A FIFO would hand written data to the process at its other end."""
     os.mkfifo(tmp_path / "fifo")
     other_end = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
     try:

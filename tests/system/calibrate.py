@@ -1,7 +1,7 @@
 """What tests against a known truth share.
 
 They are the only ones that look at absolute times. A machine that does something else meanwhile makes storage
-slower, never faster, so what is off may be measured again a few times; what is right once is right. The test
+slower, never faster, so a wrong value may be measured again a few times; one right value is enough. The test
 run keeps them for last, when nothing else runs. Where the machine is at work for others all the same, what
 is measured is no truth about Strider, and the test is skipped and says so.
 """

@@ -1,4 +1,4 @@
-"""Runs on the four hosts of the lab that something breaks, and what they say of it."""
+"""Runs on the four hosts of the lab that a test breaks, and their messages."""
 
 import os
 import re
@@ -54,7 +54,7 @@ STALL_TIMEOUT = "5s" if ALL else "20s"
 """Other ranks are not to be late that long beside other tests; all causes are tried on a quiet machine."""
 LONGEST_SILENCE_S = 30.0
 HEALTHY = (r"(?m)^(note|error|strider):",)
-"""What a healthy run must not say."""
+"""Text that a healthy run must not print."""
 NEVER = (r" on [,.:]", r"parse_error", r"Traceback", r"None\b")
 """What no run may say."""
 
@@ -86,8 +86,8 @@ class Way:
 
     Attributes:
         name: Of the test.
-        says: What the run must say.
-        never: What it must not say.
+        says: Text that the run must print.
+        never: Text that it must not print.
         host: Where the script runs; several with commas between them.
         script: Shell commands that break it; they have HELPERS, and variables of `Bench.shell`.
         undo: Shell commands that mend it; covers are removed anyway.
@@ -121,7 +121,7 @@ class Way:
 
 @dataclass
 class Said:
-    """What a run printed.
+    """The output of a run.
 
     Attributes:
         code: Its exit code.
@@ -154,7 +154,7 @@ class Listener:
         self.times.append(time.monotonic())
 
     def finish(self) -> Said:
-        """What was said, once the process has ended."""
+        """The output, once the process has ended."""
         code = self.process.wait(LIMIT_S)
         self._thread.join(LIMIT_S)
         silence_s = max(after - before for before, after in zip(self.times, self.times[1:], strict=False))
@@ -195,7 +195,7 @@ class Bench:
         assert done.returncode == 0, done.stderr
 
     def run(self, way: Way) -> Said:
-        """Runs a suite, breaks it, and returns what it said."""
+        """Runs a suite, breaks it, and returns its output."""
         if "limit " in way.script and not os.access("/sys/fs/cgroup", os.W_OK):
             pytest.skip("machine: no control groups can be made")
         for name in ("data", "store"):
@@ -272,7 +272,7 @@ def benched(engine: Engine) -> Iterator[Bench]:
     with (
         tempfile.TemporaryDirectory(prefix="strider-", ignore_cleanup_errors=True) as folder,
         forgetfs.mounted(engine) as forgetful,
-        # Only what is mounted before is seen by the hosts.
+        # The hosts only see earlier mounts.
         running("nodes", options=["rate=100mbit", "client_rate=250mbit"]) as record,
     ):
         source, library = Path(folder, "clock.c"), Path(folder, "clock.so")
@@ -287,7 +287,7 @@ def selected(ways: Sequence[Way]) -> list[Way]:
 
 
 def check(way: Way, said: Said) -> None:
-    """Fails if a run did not say what it must, or said what it must not."""
+    """Fails if a run did not print a required text, or printed a forbidden one."""
     print(f"{way.name}: {said.silence_s:.1f} s without output")
     assert re.search(way.says, said.text), said.text
     for other in (*NEVER, *way.never):

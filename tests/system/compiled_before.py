@@ -18,7 +18,7 @@ from pathlib import Path
 WITH_FILE = ("-o", "-MF", "-MT", "-c")
 """Options whose next word is a file."""
 WITHOUT_EFFECT = ("-MD", "-Werror", "-O")
-"""Beginnings of options that do not change what a program does."""
+"""Beginnings of options that do not change the behaviour of a program."""
 JSON_SOURCE, JSON_FOLDER = ".json.cpp", "nlohmann_json/include"
 """The only sources that read the headers of JSON, and where a wheel has these."""
 
@@ -30,7 +30,7 @@ def key_of(words: list[str]) -> str:
     source = words[words.index("-c") + 1]
     if (
         Path(source).parent.name == "Unity"
-    ):  # includes what is compiled together; its own path is of no account
+    ):  # includes the files that are compiled together; its own path does not matter
         source = Path(source).read_text(encoding="utf-8")
     begin = next(number for number, word in enumerate(words) if word.startswith("-"))
     compiler = shutil.which(words[begin - 1]) or words[begin - 1]  # before it may be a launcher

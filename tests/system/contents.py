@@ -1,4 +1,4 @@
-"""What a case writes, made again from the definition in docs/measuring.md, without the engine."""
+"""Data of a case, computed again from the definition in docs/measuring.md, without the engine."""
 
 import json
 import struct

@@ -12,7 +12,7 @@ from pathlib import Path
 
 INTERFACE, PATTERN, SECTION, VERB, LIMIT = "newcomer", "backward", "cases", "greet", "closing"
 FORBIDDEN = "un" + "speakable"
-"""What the rule finds; not here."""
+"""The words of the rule; not here."""
 
 PAGE = """
 ## What it is for
@@ -54,7 +54,7 @@ def test_it_greets(capfd: pytest.CaptureFixture[str]) -> None:
 
 @dataclass
 class Tree:
-    """A copy of the tree, and what was touched in it.
+    """A copy of the tree, and the touched files.
 
     Attributes:
         root: Where it is.

@@ -44,7 +44,7 @@ def _in_a_lab(forgetful: ForgetFs, name: str, settings: Callable[[Record], Json]
 
 
 def _seen(record: Record) -> Path:
-    """Where the files are seen: a mount, or what a server exports."""
+    """The place of the files: a mount, or the export of a server."""
     if record.endpoints[0].mount is not None:
         return mount(record)
     return Path(record.endpoints[0].native["url"].removeprefix("nfs://127.0.0.1").partition("?")[0])

@@ -1,4 +1,4 @@
-"""The matrix of faults: every way of every interface on a file system that damages, and what is found.
+"""The matrix of faults: every way of every interface on a file system that damages data, and the findings.
 
 A row is one run of the engine: a case for each fault, which is keyed to the name of the case's file,
 and after every few a case without a fault, which has to be right. Interfaces and ways are those that the
@@ -38,7 +38,7 @@ KEYS: Json = {
 
 HANGS, KILLED = "hangs", -9
 STALL_S = 60.0
-"""What a rank may wait for the others: far more than any case takes."""
+"""The time that a rank may wait for the others: far more than any case takes."""
 HANG_S = 15.0
 """A run that writes no event for so long hangs: each case takes less than a second."""
 FAULTY_CASES = 4
@@ -53,8 +53,9 @@ class Fault:
         name: In the table.
         op: The call of the kernel.
         kind: As forgetfs has it.
-        right: What the engine has to find: classes of wrong data, or names of errors; nothing: all is right.
-        span: The bytes that are meant, from the beginning of the data.
+        right: The expected findings of the engine: classes of wrong data, or names of errors; nothing: all is
+            right.
+        span: The damaged bytes, from the beginning of the data.
         call: The k-th call.
         amount: Bytes or milliseconds.
     """
@@ -164,7 +165,7 @@ COMBINED: dict[str, list[Json]] = {
         {"hints": {"romio_ds_read": "disable", "romio_ds_write": "disable"}},
     ],
 }
-"""What the parameters of an interface are worth together, beside each alone."""
+"""Combinations of an interface's parameters, beside each alone."""
 
 
 LEFT_OUT = {
@@ -192,7 +193,7 @@ def ways(interface: Interface) -> Iterator[Way]:
 
 @dataclass(frozen=True)
 class Cell:
-    """What a fault came to.
+    """The result of a fault.
 
     Attributes:
         hit: Whether the kernel made the call.
@@ -207,7 +208,7 @@ class Cell:
     hung: bool = False
 
     def text(self, fault: Fault) -> str:
-        """What was found, or `right`, `missed`, `not reached`, `hangs`; a wrong name ends with `!`."""
+        """The findings, or `right`, `missed`, `not reached`, `hangs`; a wrong name ends with `!`."""
         if self.hung:
             return HANGS
         if not self.found:
@@ -238,7 +239,7 @@ class Stage:
         settings: Parameters of the interface that say where its servers are.
         wrap: Words before the command.
         files: Part of the paths of the servers' files, where these have no names of cases; the order of their
-            creation tells them apart.
+            creation distinguishes them.
     """
 
     forgetful: ForgetFs
@@ -255,7 +256,7 @@ class Stage:
     def inject(self, fault: Fault, number: int, base: int) -> None:
         """Sets a fault for the file of a case, whose data begins at `base`."""
         span = None if fault.span is None else (base + fault.span[0], base + fault.span[1])
-        # On a mount what is read to be written again is let alone; servers open files for both.
+        # On a mount, reads of data to be written again are left alone; servers open files for both.
         read_only = fault.op == "read" and not self.settings
         self.forgetful.fault(
             fault.op,
@@ -298,8 +299,8 @@ class Row:
     """A way on a stage, and what came of each fault.
 
     Attributes:
-        way: How data was moved.
-        mode: Who caches.
+        way: The method that moved data.
+        mode: The cache in use.
         asked: The faults.
         cells: By the name of the fault; none where the way does not work on this mount.
         spoilt: Messages of cases without a fault that did not end well.
@@ -317,7 +318,7 @@ class Row:
 
 
 def run_row(engine: Engine, work: Path, stage: Stage, way: Way, faults: list[Fault] | None = None) -> Row:
-    """Runs a case for each fault, and one without after every few; what follows a hang runs anew."""
+    """Runs a case for each fault, and one without after every few; the cases after a hang run again."""
     work.mkdir(parents=True, exist_ok=True)
     row = Row(way, stage.forgetful.mode, FAULTS if faults is None else faults, {}, [])
     base = stage.base_of(engine, work, way)
@@ -386,12 +387,12 @@ RECORD = Path(__file__).with_name("faults.json")
 
 
 def read_results() -> Results:
-    """What was found when the matrix ran."""
+    """The findings of the last run of the matrix."""
     found: Results = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
     return found
 
 
 def write_results(results: Results) -> None:
-    """Keeps what was found."""
+    """Keeps the findings."""
     text = json.dumps(dict(sorted(results.items())), indent=1, ensure_ascii=False)
     RECORD.write_text(text + "\n", encoding="utf-8")

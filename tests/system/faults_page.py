@@ -176,7 +176,7 @@ def unneeded(results: Results) -> list[str]:
 
 
 def page(results: Results) -> str:
-    """The page, from what was found."""
+    """The page, from the findings."""
     lines = [*_head(results), *_faults(), "## What was reported", ""]
     for interface in sorted({*results, *(name for name, mode in ABSENT if not mode)}):
         lines += _interface(interface, results.get(interface, {}))

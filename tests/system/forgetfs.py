@@ -1,4 +1,4 @@
-"""The file system of the tests: forgets what was not synced, injects faults; mounted, driven, cleaned up."""
+"""The file system of the tests: discards unsynced data, injects faults; mounted, driven, cleaned up."""
 
 import json
 import os
@@ -51,7 +51,7 @@ class Event:
         offset: First byte, of calls that have one.
         length: Bytes.
         flags: Those of open: O_DIRECT, O_SYNC, …; reads and writes have them, too.
-        process: The caller; 0 for what the kernel writes back by itself.
+        process: The caller; 0 for write-back by the kernel.
         fault: The kind of fault that hit it, or nothing.
         stable: Whether the flags alone made its data stable (O_SYNC, O_DSYNC without the kernel's cache).
     """
@@ -138,7 +138,7 @@ class ForgetFs:
         self._command(f"freeze {folder}")
 
     def thaw(self, *, cut: bool = False) -> None:
-        """Undoes what was done to that folder since; with `cut`, its power fails, too."""
+        """Undoes the actions on that folder since; with `cut`, its power fails, too."""
         self._command("thaw cut" if cut else "thaw")
 
     @contextmanager
@@ -151,11 +151,11 @@ class ForgetFs:
             self._command("snapshots")
 
     def persist(self) -> None:
-        """Makes everything stable, and forgets what was removed."""
+        """Makes everything stable, and discards removed files."""
         self._command("persist")
 
     def dump(self, folder: Path, image: str = "disk") -> Path:
-        """Copies an image to a folder of this machine: `disk`, what a cut would leave, or `now`."""
+        """Copies an image to a folder of this machine: `disk`, the state after a power cut, or `now`."""
         self._command(f"dump {image} {folder}")
         return folder
 
@@ -230,7 +230,7 @@ def _mounted(words: Sequence[Path], folder: Path, mode: str, options: Sequence[s
 
 
 def _unmount(process: subprocess.Popen[str], point: Path) -> None:
-    # Its end unmounts, also what is in use, and answers what hangs.
+    # Its end unmounts, even busy mounts, and answers hanging requests.
     process.terminate()
     try:
         process.communicate(timeout=10)

@@ -1,4 +1,4 @@
-"""What the tests of the whole program share: the real engine under the real mpiexec, on real file systems."""
+"""Shared by the tests of the whole program: the real engine under the real mpiexec, on real file systems."""
 
 import csv
 import io
@@ -50,7 +50,7 @@ class EngineRun:
 
 
 def plan(cases: Iterable[Json], **keys: Json) -> Json:
-    """A plan; cases are numbered, and what they leave out is the engine's default, but for one repetition."""
+    """A plan; cases are numbered, omitted values are the engine's defaults, except for one repetition."""
     numbered = [{"case": number, "repetitions": 1, **case} for number, case in enumerate(cases, 1)]
     ranks = max(case.get("clients", 1) for case in numbered)
     return {
@@ -202,11 +202,11 @@ def run_engine(
 
 @dataclass(frozen=True)
 class Pause:
-    """What a test does in the idle time before a phase, the `settle` of a case.
+    """Actions of a test in the idle time before a phase, the `settle` of a case.
 
     Attributes:
         begun: Whether that time has begun, by the events so far.
-        act: What is done then.
+        act: The action.
     """
 
     begun: Callable[[list[Json]], bool]
@@ -260,7 +260,7 @@ def run_and_read(engine: Engine, document: Json, work: Path) -> tuple[EngineRun,
 
 
 def check(engine: Engine, document: Json, work: Path) -> Json:
-    """What the engine says of a plan before it runs it."""
+    """The engine's report on a plan before it runs it."""
     plan_file = work / "check-plan.json"
     plan_file.write_text(json.dumps(document), encoding="utf-8")
     return json.loads(
@@ -271,7 +271,7 @@ def check(engine: Engine, document: Json, work: Path) -> Json:
 def extents_text(
     engine: Engine, document: Json, work: Path, rank: int, operation: str, number: int = 1
 ) -> str:
-    """What the engine prints of the requests of a rank."""
+    """The engine's list of the requests of a rank."""
     plan_file = work / "extents-plan.json"
     plan_file.write_text(json.dumps(document), encoding="utf-8")
     words = ["extents", plan_file, "--case", number, "--rank", rank, "--operation", operation]
@@ -302,7 +302,7 @@ def items(
 
 
 def wait_for(condition: Callable[[], Found], what: str, deadline_s: float = 300) -> Found:
-    """Polls until the condition holds and returns what it gave."""
+    """Polls until the condition holds and returns its value."""
     end = time.monotonic() + deadline_s
     while time.monotonic() < end:
         found = condition()

@@ -118,12 +118,12 @@ def damage_run(run: Path, random: Random) -> str:
 
 @dataclass
 class Ran:
-    """What a verb did.
+    """The result of a verb.
 
     Attributes:
         words: Its command line.
         code: Its exit code; -1 where an exception ended it.
-        printed: What it printed.
+        printed: Its output.
         trace: The exception.
     """
 
@@ -133,7 +133,7 @@ class Ran:
     trace: str = ""
 
     def complaints(self) -> Iterator[str]:
-        """Yields what no verb may do, whatever it reads."""
+        """Yields forbidden actions of a verb, on any input."""
         if self.trace or self.code not in (0, 1, 2, 3):
             yield f"{self.words}: exit code {self.code}\n{self.trace}"
         if any(map(forbidden, self.printed.split("\n"))):
@@ -192,7 +192,7 @@ class World:
         self.victim.wait()
 
     def complaints(self) -> Iterator[str]:
-        """Yields what has changed."""
+        """Yields the changes."""
         if self.victim.poll() is not None:
             yield "a process was ended"
         if (self.folder / "ran").exists():

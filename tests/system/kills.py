@@ -1,4 +1,4 @@
-"""Programs that use a volume and compare what they find, kills of its servers, and its state afterwards."""
+"""Programs that use a volume and compare the data, kills of its servers, and its state afterwards."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from strider.listio.servers import dead_servers, processes_of
 END_S = 120
 Clients = Sequence["subprocess.Popen[str]"]
 Found = Mapping[str, Any]
-"""What a client says at its end: see Worker::json in tests/listio/kills."""
+"""A client's report at its end: see Worker::json in tests/listio/kills."""
 
 
 def client_program(engine: Engine, name: str) -> Path:

@@ -1,4 +1,4 @@
-"""What the tests on real parallel file systems share: labs, and what must hold on every mount."""
+"""Shared by the tests on real parallel file systems: labs, and checks that must hold on every mount."""
 
 import shutil
 import signal
@@ -98,7 +98,7 @@ def _taken_down(name: str, parent: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Native:
-    """A file system's own library: an interface of the engine, and what it has to be told.
+    """A file system's own library: an interface of the engine, and its settings.
 
     Attributes:
         interface: Its name.
@@ -133,7 +133,7 @@ def mount(record: Record) -> Path:
 
 @contextmanager
 def own_directory(parent: Path) -> Iterator[Path]:
-    """A directory for one test; what is left in it is removed at the end."""
+    """A directory for one test; its content is removed at the end."""
     directory = Path(tempfile.mkdtemp(dir=parent))
     try:
         yield directory
@@ -149,7 +149,7 @@ def check_mount(
     wrap: Iterable[str] = (),
     native: Native | None = None,
 ) -> None:
-    """Two ranks write a file by every method and read what the other wrote: it is right, nothing stays.
+    """Two ranks write a file by every method and read each other's data: it is right, no file stays.
 
     Args:
         engine: The engine.
@@ -190,13 +190,13 @@ OPERATIONS = (
     *("rename", "link", "symlink", "readlink", "unlink"),
     *("mkdir", "stat-directory", "chdir", "rename-directory", "rmdir", "remove-tree"),
 )
-"""All of metadata but the mix, in an order that has for each what it needs."""
+"""All of metadata but the mix, in an order in which each finds its items."""
 
 
 def check_metadata(
     engine: Engine, work: Path, parent: Path, native: Native, wrap: Iterable[str] = ()
 ) -> None:
-    """Two ranks do all that a library offers, on what the other made: all is right, nothing stays."""
+    """Two ranks execute all operations of a library, on each other's items: all is right, no file stays."""
     offered = native.require(engine).metadata
     wanted = [operation for operation in OPERATIONS if operation in offered]
     assert wanted
@@ -216,7 +216,7 @@ def check_metadata(
 def check_refusal(
     engine: Engine, work: Path, parent: Path, native: Native, wrap: Iterable[str] = (), **wrong: Json
 ) -> Json:
-    """A case with a wrong address: one error that says what to do, and the next case goes on. The error."""
+    """A case with a wrong address: one error with a remedy, and the next case runs. Returns the error."""
     native.require(engine)
     bad = Native(native.interface, {**native.options, **wrong})
     document = plan(
@@ -238,7 +238,7 @@ def check_refusal(
 def check_interruption(
     engine: Engine, work: Path, parent: Path, native: Native, wrap: Iterable[str] = ()
 ) -> None:
-    """Ctrl-C reaches the engine whatever threads the library has: what was measured stays, no files do."""
+    """Ctrl-C reaches the engine with any threads of the library: results stay, files do not."""
     native.require(engine)
     endless = case(**PATTERNS[0], **native.keys(), clients=2, repetitions=100_000)
     with own_directory(parent) as directory:

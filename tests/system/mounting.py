@@ -43,7 +43,7 @@ class Mounts:
 
 
 def outcome(action: Callable[..., object], *arguments: object, **options: object) -> object:
-    """What a call returned, but no path; or its error number."""
+    """The value that a call returned, but no path; or its error number."""
     try:
         result = action(*arguments, **options)
         return None if isinstance(result, Path) else result

@@ -26,13 +26,13 @@ ASK, OFFSET = -1, -2
 
 @dataclass
 class Record:
-    """What a rank reports of a call: bytes moved, a value, and the memory after reading.
+    """A rank's report of a call: bytes moved, a value, and the memory after reading.
 
     Attributes:
         step: The step of the scenario.
         number: The call of the step, or ASK or OFFSET.
         moved: Bytes by the status.
-        value: The position of the pointer behind the call, or what was asked for.
+        value: The position of the pointer behind the call, or the requested value.
         memory: All bytes between the first and the last of the data, gaps among them.
         open: Runs of it that MPI leaves undefined.
     """
@@ -45,7 +45,7 @@ class Record:
     open: list[Run] = field(default_factory=list)
 
     def agrees_with(self, other: Record) -> bool:
-        """Whether another one is the same, but for what is undefined here."""
+        """Whether another one is the same, apart from undefined values."""
         own, found = bytearray(self.memory), bytearray(other.memory)
         if len(own) != len(found):
             return False
@@ -60,7 +60,7 @@ class Record:
 
 
 def pattern(seed: int, length: int) -> bytes:
-    """What a C program fills memory with."""
+    """The fill byte of a C program's memory."""
     shift = seed * 17 & 255
     return _PATTERN[:length].translate(bytes((i + shift) & 255 for i in range(256)))
 

@@ -116,7 +116,7 @@ OPENMPI_ENVIRONMENT = {
 
 @dataclass
 class Found:
-    """What a program did in a scenario: records of each rank, and the file at the end."""
+    """The result of a program in a scenario: records of each rank, and the file at the end."""
 
     records: list[list[Record]]
     by_layer: list[bool] = field(default_factory=list)
@@ -125,7 +125,7 @@ class Found:
 
 
 def read_reports(report: Path, ranks: int) -> dict[int, Found]:
-    """By the number of the scenario, what the ranks wrote."""
+    """By the number of the scenario, the data that the ranks wrote."""
     found: dict[int, Found] = {}
     for rank in range(ranks):
         data = Path(f"{report}.{rank}").read_bytes()
@@ -149,7 +149,7 @@ def read_reports(report: Path, ranks: int) -> dict[int, Found]:
 
 
 def differences(scenario: Scenario, found: Found | None) -> list[str]:
-    """In what a program did something else than the model; empty if in nothing."""
+    """The differences between a program and the model; empty if there are none."""
     if found is None:
         return ["did not run"]
     model = Model(scenario)

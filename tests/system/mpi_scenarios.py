@@ -284,5 +284,5 @@ def _words_of_calls(calls: Sequence[Access]) -> str:
 
 
 def _typed(made: Type) -> str:
-    """A type behind what it has to be: size, lower bound, extent."""
+    """A type with its expected size, lower bound and extent."""
     return f"{made.size} {made.lower} {made.extent} {made.words}"

@@ -18,7 +18,7 @@ static double number(const char *name) {
   return text != NULL ? atof(text) : 0;
 }
 
-/* Counted from 0; -1 in what is no rank. */
+/* Counted from 0; -1 in a process that is no rank. */
 static int node(void) {
   static int known = -2;
   if (known != -2) return known;

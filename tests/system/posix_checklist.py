@@ -1,7 +1,7 @@
-"""What a checklist of calls on files consists of.
+"""Parts of a checklist of calls on files.
 
-Each case works in an empty directory and returns what a program can observe. If a mount of a list-I/O volume
-answers otherwise than a local directory, the case has this answer, and docs/listio.md states it.
+Each case works in an empty directory and returns the observations of a program. If a mount of a list-I/O
+volume answers otherwise than a local directory, the case has this answer, and docs/listio.md states it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Case:
     """One entry of the checklist.
 
     Attributes:
-        name: What is called and how.
-        call: Works in an empty directory; returns what was observed.
-        otherwise: What a mount answers instead, if it differs; None: as a local directory.
+        name: The call and its arguments.
+        call: Works in an empty directory; returns its observations.
+        otherwise: The answer of a mount, if it differs; None: as a local directory.
         otherwise_cached: The same for a mount with `--cache`.
     """
 

@@ -1,4 +1,4 @@
-"""What must hold of `sync` on servers whose calls can be seen: what is said to be stored was synced."""
+"""Guarantees of `sync` on servers whose calls can be seen: data reported as stored was synced."""
 
 import subprocess
 from collections.abc import Iterable
@@ -25,8 +25,8 @@ class Server:
     Attributes:
         pids: Their processes.
         folder: Below it are the files that clients write.
-        own: What is in the paths of files of their own.
-        syncs_at_close: How often a client's library has a file synced when it is closed, whatever `sync` is.
+        own: A part of the paths of files of their own.
+        syncs_at_close: Number of syncs by a client's library when it closes a file, with any `sync`.
         shares_syncs: Whether one sync does for all clients that have asked for one.
     """
 

@@ -1,4 +1,4 @@
-"""The target of a test of data sets, and what the command line does there."""
+"""The target of a test of data sets, and commands on it."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""A server of secure shell on loopback, of the user who runs the tests, with keys of its own."""
+"""A server of secure shell on loopback, of the user of the tests, with keys of its own."""
 
 import os
 import shutil

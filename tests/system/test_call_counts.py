@@ -36,7 +36,7 @@ Counts = tuple[int, int]
 
 
 def counts_of(event: Json) -> Counts:
-    """What the engine says of a phase, or of a rank in it."""
+    """The engine's counts of a phase, or of a rank in it."""
     return event["read_calls"], event["write_calls"]
 
 
@@ -67,7 +67,7 @@ def test_sieving_needs_a_call_for_each_buffer(btio: dict[tuple[str, str], Counts
     assert btio["posix sieve", "read"] == (buffers, 0)
     reads, writes = btio["posix sieve", "write"]
     assert writes == buffers
-    # What it fills the holes with is read before; at the file's end of the moment in several pieces.
+    # The data in the holes is read before; at the present end of the file in several pieces.
     assert buffers <= reads <= 2 * buffers
 
 
@@ -143,7 +143,7 @@ def test_counts_are_those_of_strace(engine: Engine, tmp_path: Path, strace: str)
 @pytest.mark.parametrize("interface", ["posix", "mpiio", "null"])
 # proves measuring: transfer-calls-only, reading-cost, own-calls
 def test_striders_own_calls_are_not_counted(engine: Engine, tmp_path: Path, interface: str) -> None:
-    """A phase long enough for rank 0 to tell of its progress, which it does by writing."""
+    """A phase long enough for rank 0 to report its progress, which it does by writing."""
     keys: Json = {"clients": 2, "deadline": 1.2, "operations": ["write", "read"]}
     document = plan([case("strided", interface, pattern_transfer=1, pattern_count=1 << 40, **keys)])
 

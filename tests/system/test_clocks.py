@@ -27,7 +27,7 @@ from harness import (
 from strider.engine import Engine
 
 RATES_AGREE = 0.01
-"""Share that rates may differ from what an unshifted clock says; more where clocks are known less well."""
+"""Share that rates may differ from those of an unshifted clock; more where clocks are known less well."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def writes(clients: int, repetitions: int, **keys: Json) -> Json:
 
 
 def offset_s(clocks: Mapping[int, Json], sample: Json, node: int, at_s: float) -> float:
-    """What the run takes a node's clock to be behind rank 0's at a time of this clock."""
+    """The run's estimate of the offset of a node's clock to rank 0's, at a time of this clock."""
     if node not in clocks:
         return 0.0
     share = (at_s - sample["start_s"]) / sample["elapsed_s"]
@@ -122,11 +122,11 @@ def offset_s(clocks: Mapping[int, Json], sample: Json, node: int, at_s: float) -
 
 
 def assert_of_one_clock(done: EngineRun, nodes: Nodes, begin: Begin, clients: int) -> None:
-    """Compares a run with what the machine's own clock showed at the same moments."""
+    """Compares a run with the machine's own clock at the same moments."""
     assert done.returncode == 0, done.stderr
     samples = done.of("sample")
     assert samples
-    # Clocks drift in what is not known of the beginning, and while the file was made.
+    # Clocks drift during the unknown time at the beginning, and while the file was made.
     drifted_s = abs(nodes.drift) * clients * (begin.error_s + 0.01)
     for sample in samples:
         wanted = {"repetition": sample["repetition"]}
@@ -137,7 +137,7 @@ def assert_of_one_clock(done: EngineRun, nodes: Nodes, begin: Begin, clients: in
         ends: list[float] = []
         for rank in ranks:
             for times, at_s in ((starts, rank["start_s"]), (ends, rank["end_s"])):
-                # What the rank's own clock showed, and what the machine's did then.
+                # The readings of the rank's own clock, and of the machine's.
                 ahead = nodes.ahead_s(rank["node"], begin.at_s + at_s)
                 error_s = ahead + offset_s(clocks, sample, rank["node"], at_s)
                 bound_s = clocks[rank["node"]]["error_s"] if rank["node"] else 0.0

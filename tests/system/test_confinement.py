@@ -294,7 +294,7 @@ def test_a_list_io_volume_of_a_confined_run_reaches_its_clients(
 
 
 def test_the_program_ends_as_its_command_does(engine: Engine, tmp_path: Path) -> None:
-    """Exit status, signals, and what was ignored stays ignored."""
+    """Exit status and signals are passed on, and ignored signals stay ignored."""
     start = wrap(engine, tmp_path)
 
     def code(script: str) -> int:
@@ -351,7 +351,7 @@ def test_a_command_has_the_signal_mask_of_its_caller(engine: Engine, tmp_path: P
 
 
 def test_only_the_errands_on_the_list_are_done(engine: Engine, tmp_path: Path) -> None:
-    """Whatever a confined process sends, nothing else happens outside."""
+    """No input of a confined process causes other actions outside."""
     socket, made = tmp_path / "errands", tmp_path / "made"
     ask = (
         "import socket, sys\n"

@@ -1,7 +1,7 @@
 """What CONTRIBUTING.md says is enough: five contributions, made by it alone in a copy of the tree, work.
 
 The copy is a layer over the checkout (overlayfs in a mount name space of its own): the build in it compiles
-only what the contributions add, and nothing of it is left in the checkout.
+only the files that the contributions add, and leaves none of them in the checkout.
 """
 
 import json
@@ -60,7 +60,7 @@ class Copy:
         self._enter = ["nsenter", f"--target={self._holder.pid}", *user, "--mount"]
 
     def run(self, *words: str | Path, expected: int = 0) -> str:
-        """Runs a command in the copy; what it printed.
+        """Runs a command in the copy; returns its output.
 
         Args:
             words: The command.

@@ -62,7 +62,7 @@ def moved_bytes(work: Path, directory: Path) -> dict[bool, int]:
 @pytest.mark.parametrize("method", ["multiple", "sieve"])
 # proves measuring: call-bytes, storage-bytes, same-moments
 def test_bytes_of_calls_are_those_of_strace(engine: Engine, tmp_path: Path, strace: str, method: str) -> None:
-    """Requests exactly, bytes exactly: what the kernel counts is what is seen from outside."""
+    """Requests exactly, bytes exactly: the kernel's counts are the observed ones."""
     keys: Json = {"pattern_transfer": 3000, "pattern_count": 50, "clients": 2, "sharing": "per-rank"}
     document = plan([case("strided", **keys, interface_method=method, operations=["write", "read"])])
     wrap = [strace, "-ff", "-y", "-s", "0", "-e", "signal=none", "-e", f"trace={CALLS}"]
@@ -102,7 +102,7 @@ def test_requests_are_those_that_strace_counts(engine: Engine, tmp_path: Path, s
 
 
 def gnu_time() -> str:
-    """GNU time, which tells the context switches of what it ran."""
+    """GNU time, which prints the context switches of its command."""
     found = shutil.which("time")
     if found is None:
         pytest.skip("needs GNU time (Debian package time)")
@@ -111,7 +111,7 @@ def gnu_time() -> str:
 
 # proves measuring: user-and-system, all-included, switches-of-ranks
 def test_context_switches_are_those_of_gnu_time(engine: Engine, disk_folder: Path) -> None:
-    """Runs that wait for the disk at each request: what a longer one has more of is in its phase."""
+    """Runs that wait for the disk at each request: a longer run has more of it in its phase."""
 
     def counted(requests: int) -> tuple[int, int]:
         work = disk_folder / str(requests)
@@ -194,7 +194,7 @@ def run_while_sending(engine: Engine, work: Path, deadline_s: float) -> EngineRu
 
 # proves measuring: all-programs, counters-elapsed
 def test_network_counters_see_what_goes_over_the_loopback(engine: Engine, tmp_path: Path) -> None:
-    """Bytes that are sent while a phase goes on are among the interface's."""
+    """Bytes that are sent during a phase are among the interface's."""
     runs = (run_while_sending(engine, tmp_path / str(deadline_s), deadline_s) for deadline_s in (2, 10, 50))
     (event,) = next(filter(None, runs)).of("counters")
     loopback = group_of(event, "network", "lo")
@@ -280,7 +280,7 @@ def test_in_memory_it_is_unknown(engine: Engine, memory_folder: Path) -> None:
     assert sample["served_by_storage"] is sample["served_bytes"] is sample["served_source"] is None
     # Nothing can be dropped there, and the result says so.
     assert sample["cache"]["cached_share"] == 1
-    # Not for want of trying: what is left after the calls on the files is more than 1 %.
+    # All attempts were made: the rest after the calls on the files is more than 1 %.
     assert sample["cache"]["action"].endswith("drop_caches") == os.access("/proc/sys/vm/drop_caches", os.W_OK)
 
 

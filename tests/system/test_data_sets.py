@@ -1,4 +1,4 @@
-"""Data sets: files that outlive a run are checked by other runs, and say what a killed one left."""
+"""Data sets: files that outlive a run are checked by other runs, and report the remains of a killed one."""
 
 import os
 import signal

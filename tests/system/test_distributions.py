@@ -1,4 +1,4 @@
-"""Distributions over ranks in the events of real phases: what the rows of ranks say, in a constant size."""
+"""Distributions over ranks in the events of real phases: the rows of ranks, in a constant size."""
 
 from collections.abc import Sequence
 from pathlib import Path

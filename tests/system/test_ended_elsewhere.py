@@ -1,4 +1,4 @@
-"""Ranks whose run has been ended by its starter, who could not reach them, stop and write nothing more."""
+"""Ranks of a run that its starter ended without reaching them stop and write no more data."""
 
 import json
 import signal

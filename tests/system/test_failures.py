@@ -1,4 +1,4 @@
-"""Whatever fails, Strider says who, where and what, goes on, hangs nowhere and leaves nothing behind."""
+"""On any failure Strider names rank, file and error, continues, never hangs and leaves no files."""
 
 import os
 import re
@@ -175,16 +175,16 @@ class StriderJob(Job):
         return [pid for pid in descendants(self.process.pid) if command_of(pid) == "strider-engine"]
 
     def events(self) -> list[Json]:
-        """What was measured so far."""
+        """The samples so far."""
         return [event for path in self.store.glob("*/events.jsonl") for event in read_events(path)]
 
     def finish(self) -> str:
-        """Waits for the end; what was printed."""
+        """Waits for the end; returns the output."""
         output, _ = self.process.communicate(timeout=DEADLINE_S)
         return output
 
     def assert_clean(self) -> None:
-        """Nothing is left but what was there before, and the samples can be read."""
+        """Only the earlier files are left, and the samples can be read."""
         assert [path.name for path in self.target.iterdir()] == ["mine.txt"]
         assert [e["operation"] for e in self.events() if e["event"] == "sample"][:2] == ["write", "read"]
         show = subprocess.run(
@@ -249,7 +249,7 @@ def test_no_rank_outlives_a_front_end_that_was_killed(tmp_path: Path) -> None:
         wait_for(lambda: not any(command_of(pid) for pid in below), "the end of launcher and ranks")
         assert len(ranks) == 3
         assert job.events()[-1]["event"] == "end"
-        # The folder is left, for nobody was there to remove it; doctor tells.
+        # The folder is left, as no process removed it; doctor reports it.
         (left,) = job.target.glob("strider-*")
         doctor = subprocess.run(
             strider_command("doctor", job.target), capture_output=True, text=True, check=False
@@ -292,7 +292,7 @@ def test_news_of_an_error_reach_ranks_that_were_in_more_cases(engine: Engine, tm
         pattern_block=64 << 20,
         clients=2,
         sharing="per-rank",
-        think=0.02,  # 16384 requests of rank 0 take far longer than anybody waits here
+        think=0.02,  # 16384 requests of rank 0 take far longer than the test
         settle=1.0,
         operations=["rewrite"],
         deadline=0,

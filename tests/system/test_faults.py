@@ -129,7 +129,7 @@ def test_a_write_of_a_mix_that_is_lost_is_found(engine: Engine, tmp_path: Path) 
 
 
 FEW = ["write flip", "lost tail", "damaged gap", "write EDQUOT", "read zero", "read ESTALE", "sync EIO"]
-"""What is tried with each interface in every run of the tests; `make faults` tries all of it."""
+"""Faults for each interface in every run of the tests; `make faults` tries all of them."""
 SAMPLES: list[tuple[Way, str, list[str]]] = [
     (Way("posix"), "direct", [fault.name for fault in FAULTS]),
     (Way("posix", {"method": "sieve"}), "default", FEW),
@@ -152,7 +152,7 @@ SAMPLES: list[tuple[Way, str, list[str]]] = [
 def test_a_sample_of_the_matrix_is_as_the_manual_says(
     engine: Engine, tmp_path: Path, way: Way, mode: str, names: list[str]
 ) -> None:
-    """Neither less nor more: what is found now, and had a reason when `make faults` ran, needs none."""
+    """Neither less nor more: a fault found now, which had a reason when `make faults` ran, needs none."""
     interface = Native(way.interface).require(engine)
     faults = [fault for fault in FAULTS if fault.name in names]
     with stage(engine, interface, mode) as here:

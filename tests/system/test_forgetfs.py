@@ -1,4 +1,4 @@
-"""The file system of the tests: what it keeps, what it forgets, how it damages."""
+"""The file system of the tests: kept data, discarded data, damage."""
 
 import errno
 import mmap
@@ -112,7 +112,7 @@ def contents_of(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("cut", [False, True])
 def test_what_is_done_to_a_frozen_folder_is_undone(forgetful: ForgetFs, place: Path, cut: bool) -> None:
-    """With a power cut, what was not synced before is lost too; other folders keep everything."""
+    """With a power cut, data that was not synced before is lost too; other folders keep everything."""
     for name in ("one", "other"):
         (place / name).mkdir()
         make(forgetful, place / name / "stable")
@@ -163,7 +163,7 @@ def test_a_torn_write_has_old_and_new_units(forgetful: ForgetFs, place: Path) ->
 
 
 def expected(kind: str) -> bytes:
-    """What is in the file when a kind of fault has hit its bytes 8192 to 16384."""
+    """The file after a kind of fault has hit its bytes 8192 to 16384."""
     halves = NEW[8192:12288], NEW[12288:16384]
     middle = {
         "zero": bytes(8192),

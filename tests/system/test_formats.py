@@ -1,4 +1,4 @@
-"""The page on file formats tells what the engine really prints, key by key."""
+"""The page on file formats matches the engine's output, key by key."""
 
 import json
 import re

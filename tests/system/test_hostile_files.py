@@ -151,7 +151,7 @@ def test_a_folder_that_cannot_be_read_keeps_no_other_from_being_cleaned(open_fol
 
 
 def as_user(user: int, act: Callable[[], list[str]], result: Path) -> list[str]:
-    """Returns what a function returns in a process of another user."""
+    """Returns the result of a function in a process of another user."""
     child = os.fork()
     if child == 0:
         code = 1

@@ -35,7 +35,7 @@ def ssh(tmp_path: Path) -> Iterator[sshd.Sshd]:
 
 @pytest.fixture
 def ask(ssh: sshd.Sshd, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    """Asks both hosts; on the faulty one, a command changes what it sees, in a mount namespace of its own."""
+    """Asks both hosts; on the faulty one, a command changes its view, in a mount namespace of its own."""
     target = tmp_path / "mount" / "target"
     (target / "strider-run").mkdir(parents=True)
     (target / "strider-run" / ".strider").touch()

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def launcher(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What the compiler is started by, as CMake's list."""
+    """The prefix of compiler commands, as CMake's list."""
     objects = tmp_path_factory.mktemp("objects") / "objects.json"
     write_objects(engine.path.parents[1], objects)
     program = Path(__file__).with_name("compiled_before.py")
@@ -46,7 +46,7 @@ def installed(launcher: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--constraint",
         "constraints.txt",
         "--config-settings",
-        "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG",  # of what is compiled: half the time
+        "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG",  # half the time of the compiler
         "--config-settings",
         f"cmake.define.CMAKE_CXX_COMPILER_LAUNCHER={launcher}",
         ".",

@@ -115,7 +115,7 @@ class Place:
         return sorted(path.name for path in self.target.iterdir() if path.name.startswith(".strider-data"))
 
     def real(self, arguments: str, tasks: int = 2, exit_code: int = 0) -> str:
-        """Runs a command line with the real IOR; returns what it prints."""
+        """Runs a command line with the real IOR; returns its output."""
         done = run_ior(self.engine, f"{arguments} -o {self.target}/file", tasks)
         assert done.returncode == exit_code, done.stdout + done.stderr
         return done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""Trees of data sets: later runs find what the marker says, and only what a set holds is removed."""
+"""Trees of data sets: later runs find the items of the marker, and only items of a set are removed."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What the interfaces of libraries write opens with other programs and holds what it should."""
+"""Files of library interfaces open with other programs and hold the expected data."""
 
 import json
 import subprocess

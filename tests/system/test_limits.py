@@ -1,4 +1,4 @@
-"""What a run says limits it is what was planted; its ceilings are what others measure in the same minute."""
+"""The reported limits of a run are the planted ones; its ceilings match other programs at the same time."""
 
 import json
 import signal
@@ -131,7 +131,7 @@ def test_show_has_ceilings_and_findings_as_table_and_as_json(engine: Engine, mea
 def test_memory_copy_is_what_others_find(engine: Engine, tmp_path: Path) -> None:
     """Within a factor of three of a copy by numpy before or after, on a machine with other work.
 
-    That work slows one of them down as it comes and goes, so what is off is measured again.
+    That work slows one of them down as it comes and goes, so a wrong value is measured again.
     """
     import numpy as np
 
@@ -188,7 +188,7 @@ def test_ceilings_stand_before_the_first_case_and_after_the_last(engine: Engine,
 
 
 def device(done: EngineRun) -> str | None:
-    """What is said of writing to the device or the target."""
+    """The finding on writing to the device or the target."""
     (of_node,) = done.of("ceilings", node=0)
     return next((one["about"] for one in of_node["ceilings"] if one["name"].endswith("_write")), None)
 

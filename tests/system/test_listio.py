@@ -396,7 +396,7 @@ def test_a_run_brings_its_own_volume_and_removes_it(engine: Engine, tmp_path: Pa
     wait_for(lambda: not _servers_below(target), "the servers to end")
     wait_for(lambda: not _ranks_below(target), "the ranks to end")
     if ending == "killed":
-        # What is left is the run's folder, with everything in it: strider clean knows it by its mark.
+        # The run's folder is left, with everything in it: strider clean knows it by its marker.
         (folder,) = target.iterdir()
         shutil.rmtree(folder)
         return

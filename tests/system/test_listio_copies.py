@@ -107,7 +107,7 @@ def test_a_server_may_be_missing_and_gets_what_it_missed(volume: CopiedVolume, t
     assert "server 1 is in again" in filled.stdout
     servers = json.loads(strider("listio", "status", volume.directory, "--json").stdout)["servers"]
     assert [server["out"] for server in servers] == [False] * 3
-    # Server 1 alone has what is read now of two thirds of the data.
+    # Only server 1 has the present data of two thirds of the file.
     volume.kill(2)
     assert volume.has(new, tmp_path / "afterwards")
     volume.serve()

@@ -60,7 +60,7 @@ TRANSFER = re.compile("pread|pwrite|read|write:|write_at:")
 
 @dataclass
 class Harm:
-    """A volume on a small disk, with a proxy before each server; and what was done to it.
+    """A volume on a small disk, with a proxy before each server; and the planted faults.
 
     Attributes:
         volume: The directory of the volume.
@@ -69,7 +69,7 @@ class Harm:
         disk: Whether it has a disk of its own, which can be full.
         kills_ms: For each kill, from before until its two servers had ended, by the monotonic clock.
         full_ms: When the disk was full.
-        fills: Servers that got what they had missed.
+        fills: Servers that got their missed changes.
         counts: Of each fault.
     """
 
@@ -219,7 +219,7 @@ def ranks_of_a_program(harm: Harm, folder: Path, patience_s: int) -> Iterator[Cl
 
 
 def require_reasons(found: Sequence[Found], harm: Harm) -> None:
-    """Each error says what has failed, and that of MPI where: no space only once the disk was full."""
+    """Each error names the failed call, and that of MPI the place: no space only once the disk was full."""
     for error, tenths in [pair for each in found for pair in each["errors"].items()]:
         number = re.search(r"errno (\d+)$", error)
         if number is None:

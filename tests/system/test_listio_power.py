@@ -20,7 +20,7 @@ TIMEOUT_S = 1800 if RUNS else 600
 
 
 def cut_power(engine: Engine, name: str, *numbers: int) -> dict[str, object]:
-    """What a volume is after power cuts of a random workload."""
+    """The state of a volume after power cuts of a random workload."""
     program = Path(engine.path).resolve().parents[1] / "tests/listio" / name
     if not program.exists():
         pytest.skip("needs `tools/setup.sh test`")

@@ -1,4 +1,4 @@
-"""What a sync of the list-I/O service is: the calls of its servers, and what outlives their power cut."""
+"""Sync of the list-I/O service: the calls of its servers, and the data that outlives their power cut."""
 
 import signal
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def writing(directory: Path, **keys: Json) -> Json:
 
 
 class Trace:
-    """What the servers did in the phases of a run.
+    """Calls of the servers in the phases of a run.
 
     Attributes:
         written: Of the writing of each policy: its calls and when its sample was reported.
@@ -91,7 +91,7 @@ def syncs_of(calls: list[Call]) -> list[Call]:
 
 
 def kind(call: Call) -> str:
-    """A sync and what it is of: a data file, its folder, the folder of these, the names, checksums."""
+    """A sync and its object: a data file, its folder, the folder of these, the names, checksums."""
     parts = Path(call.path).parts
     below = parts[next(i for i, part in enumerate(parts) if part.startswith("server-")) + 1 :]
     if below[0] in ("names", "entries"):
@@ -106,7 +106,7 @@ def kind(call: Call) -> str:
 # proves listio: sync-order, write-durable, sync-durable
 # proves measuring: sync-tests, listio-sync, none-means-none
 def test_a_sync_is_of_data_folder_and_names(trace: Trace, sync: str, times: int, number: int) -> None:
-    """In this order, and behind what was written; that of names, on the manager, where they have changed."""
+    """In this order, and behind the writes; that of names, on the manager, where they have changed."""
     calls, end_s = trace.written[sync]
     mine = trace.of_server(number, calls)
     syncs = syncs_of(mine)
@@ -119,7 +119,7 @@ def test_a_sync_is_of_data_folder_and_names(trace: Trace, sync: str, times: int,
     )
     assert all(call.result == 0 and call.end_s <= end_s for call in syncs)
     names = [kind(call) for call in syncs if "names" in kind(call)]
-    # At least the entry and its directory, the copy and its folder; also what was removed before.
+    # At least the entry and its directory, the copy and its folder; also removed files.
     assert len(names) >= 4 if times and number == 0 else not names
     assert set(names) <= {"fsync names"}
     # That of the first file is new; a later one may have the same, as there are 256 names.
@@ -175,7 +175,7 @@ def test_data_outlives_a_power_cut_of_the_servers(engine: Engine, tmp_path: Path
                 wait_for(
                     lambda: [e for e in read_events(job.events_file) if e["event"] == "sample"], "a sample"
                 )
-                # Not through the mount: who removes a name keeps others from its folder.
+                # Not through the mount: a client that removes a name keeps others from its folder.
                 now = forgetful.dump(tmp_path / "now", "now")
                 for pid in pids:
                     kill(pid, signal.SIGKILL)

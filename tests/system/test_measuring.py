@@ -1,4 +1,4 @@
-"""What a sample says agrees with itself, with the ranks' rows and with the plan."""
+"""Values of a sample agree with each other, with the ranks' rows and with the plan."""
 
 import math
 from pathlib import Path
@@ -114,7 +114,7 @@ def test_a_deadline_stops_and_wear_out_evens(engine: Engine, tmp_path: Path, wea
             deadline["requests_per_rank_min"],
             deadline["requests_per_rank_max"],
         )
-    # Only what was written can be read, and is right whoever wrote it.
+    # Only written data can be read, and is right for any writer.
     assert read["requests"] <= 2 * min(requests)
     assert read["verify"]["mismatches"] == 0
 
@@ -200,7 +200,7 @@ MEASURE = (
 
 # proves measuring: idle-ranks
 def test_ranks_without_work_say_nothing_about_rates(engine: Engine, tmp_path: Path) -> None:
-    """They open and close, so the interval is theirs too; who was done first and ranks' rates are not."""
+    """They open and close, so the interval includes that; the first finisher and ranks' rates do not."""
     one = case("sequential", pattern_transfer=65536, pattern_size=16 << 20, clients=3, operations=["write"])
     done = run_engine(engine, plan([one]), tmp_path)
     sample = done.sample(operation="write")

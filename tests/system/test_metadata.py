@@ -164,7 +164,7 @@ def damaged(
     pause = Pause(last_phase_is_next, lambda job: damage(job.directory / "case1.0"))
     done = run_with_pauses(engine, document, work, pause)
     assert done.returncode == 1, done.stderr
-    # What is not Strider's stays, and is told.
+    # Files that are not Strider's stay, and are reported.
     left = {path.name for path in done.directory.rglob("*") if path.is_file()}
     assert left <= {"another"}
     assert bool(left) == bool(done.of("error", operation="remove"))

@@ -75,7 +75,7 @@ class Promise:
     """What operations make of a repetition.
 
     Attributes:
-        operations: The operations; what they need is made before, and what is left is removed, each by the
+        operations: The operations; their items are made before, and remaining ones are removed, each by the
             calls of TREE, FILES and ITEM_DIRECTORIES.
         calls: All calls of both ranks.
         of_each_item: Calls of which each rank makes one for each of its items.
@@ -165,7 +165,7 @@ def test_an_operation_makes_exactly_the_promised_calls(traced: Calls, promise: P
 
 
 def _of_another_tree(promise: Promise) -> Counts:
-    """What the directories of a second tree cost."""
+    """The calls for the directories of a second tree."""
     more: Counts = Counter()
     for calls in promise.calls:
         if calls in (TREE, LISTED):
@@ -195,7 +195,7 @@ def test_a_mix_makes_the_calls_of_its_parts(engine: Engine, tmp_path: Path, stra
     assert counts["newfstatat"] == parts["stat"]
     assert counts["read"] == counts["openat"] == parts["small-read"]
     assert counts["openat O_CREAT"] == counts["write"] == parts["create"] + RANKS * 20
-    # Whatever is made is removed, in the mix or after it.
+    # All items are removed, in the mix or after it.
     assert counts["unlinkat"] == counts["openat O_CREAT"]
 
 

@@ -71,7 +71,7 @@ NONBLOCKING: dict[str, Json] = {
 VIEWS = {name for name in NONBLOCKING if "view" in name}
 COLLECTIVE = {name for name in NONBLOCKING if "collective" in name}
 REFUSED = {"segmented": COLLECTIVE, "btio": VIEWS}
-"""What the engine does not do with requests in flight, by pattern."""
+"""Methods that the engine does not use with requests in flight, by pattern."""
 
 BUFFERED_BY_ROMIO = {name for name in METHODS if name.startswith("mpiio")}
 
@@ -170,7 +170,7 @@ def test_every_method_moves_the_same_bytes(engine: Engine, tmp_path: Path, patte
 
 @pytest.mark.parametrize("pattern", PATTERNS[::3], ids=name_of)
 def test_requests_in_flight_move_the_same_bytes(engine: Engine, tmp_path: Path, pattern: Json) -> None:
-    """But for what the check refuses: views for irregular patterns, collective writes that leave holes."""
+    """Except for rejected combinations: views for irregular patterns, collective writes that leave holes."""
     keys: Json = {"clients": 4, "verify": "full", "operations": ["write", "rewrite", "read"]}
     cases = [case(**pattern, **method, **keys) for method in NONBLOCKING.values()]
     refused = check(engine, plan(cases), tmp_path)["errors"]
@@ -202,7 +202,7 @@ def test_files_are_byte_identical(engine: Engine, tmp_path: Path, pattern: Json)
     """An independent reader compares the files of all methods; what no extent covers was never written.
 
     Except by ROMIO's data sieving and collective buffering: into holes beyond the file's end they write
-    what the buffer held before. The files are those of data sets, which stay.
+    the earlier content of the buffer. The files are those of data sets, which stay.
     """
     keys: Json = {"clients": 4, "verify": "full", "operations": ["write", "read"]}
     folders = {f"set{number}": tmp_path / f"set{number}" for number in range(len(METHODS))}

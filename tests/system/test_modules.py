@@ -12,7 +12,7 @@ from strider.engine import Engine
 
 
 def interfaces(program: Path) -> dict[str, Json]:
-    """What a program says of its interfaces."""
+    """A program's description of its interfaces."""
     done = subprocess.run([program, "describe"], capture_output=True, text=True, check=True)
     return {each["name"]: each for each in json.loads(done.stdout)["interfaces"]}
 

@@ -1,4 +1,4 @@
-"""Mounts of list-I/O volumes: what programs see is what a local directory shows them, on every mount."""
+"""Mounts of list-I/O volumes: programs see the same as in a local directory, on every mount."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_calls_have_the_results_that_they_have_in_a_local_directory(
 
 
 def change(drawn: random.Random, root: Path, expected: dict[str, bytes]) -> list[str]:
-    """Changes a file, closes it, and notes what it should be; the names that are concerned."""
+    """Changes a file, closes it, and notes its expected state; returns the names."""
     name, other = drawn.sample([f"file {number}" for number in range(6)], 2)
     data, place = drawn.randbytes(drawn.randrange(1, 9000)), drawn.randrange(6000)
     path, old = root / name, expected.get(name)

@@ -1,4 +1,4 @@
-"""Programs see on a mount of a list-I/O volume what a local directory shows, or what the manual states."""
+"""Programs see on a mount of a list-I/O volume the same as in a local directory, or as the manual states."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def any_length(random: Random) -> int:
 
 
 def called(name: str, *arguments: object) -> int:
-    """What a function of the C library returned, which takes any number."""
+    """The value that a function of the C library returned, which takes any number."""
     result = int(LIBC[name](*arguments))
     if result < 0:
         found = ctypes.get_errno()
@@ -123,7 +123,7 @@ Call = Callable[[Files], object]
 
 
 def any_call(random: Random) -> tuple[str, Call, bool]:
-    """A call, its name, and whether tmpfs says what it should return."""
+    """A call, its name, and whether tmpfs returns the expected value."""
     file, offset, number = random.randrange(2), any_offset(random), any_number(random)
     length, byte = any_length(random), random.randrange(256)
     match random.randrange(10):

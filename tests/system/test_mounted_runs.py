@@ -92,7 +92,7 @@ def mounts_below(target: Path) -> list[str]:
 
 
 def counted(directory: Path, case: int) -> dict[str, Json]:
-    """What the processes beside the ranks did in the writing phase of a case, by name."""
+    """Counters of the processes beside the ranks in the writing phase of a case, by name."""
     (counters,) = (
         event
         for event in read_events(directory / "events.jsonl")

@@ -123,7 +123,7 @@ def test_random_programs_do_what_mpi_promises(mpi: Mpi, layer: Layer, tmp_path: 
 
 
 def run_program(mpi: Mpi, layer: Layer, ranks: int, words: Sequence[str | Path], **more: str) -> str:
-    """What a foreign program printed: it ends well, and its files were the layer's; `more` are variables."""
+    """The output of a foreign program: it ends well, and its files were the layer's; `more` are variables."""
     done = mpi.run(ranks, words, {**layer.environment(mpi), **more})
     assert done.returncode == 0, done.stderr
     assert "layer 1" in done.stdout

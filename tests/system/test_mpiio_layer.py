@@ -212,7 +212,7 @@ def test_a_forked_process_leaves_the_connection_to_its_parent(engine: Engine, vo
 
 
 def test_nothing_is_left_on_the_servers(engine: Engine, volume: Path) -> None:
-    """Last: of what the tests before did not remove, names and data belong together."""
+    """Last: names and data that the tests before did not remove belong together."""
     found = check(engine, volume)
     assert not found["orphans"]
     for server in status(engine, volume):

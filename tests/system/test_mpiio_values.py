@@ -1,4 +1,4 @@
-"""MPI-IO calls with numbers around powers of two do what a model of the file says, or have an error class.
+"""MPI-IO calls with numbers around powers of two act as a model of the file, or have an error class.
 
 `STRIDER_VALUE_REQUESTS=N` makes N calls.
 """
@@ -18,7 +18,7 @@ from test_mount_values import MOST_KIB, memory_kib
 
 CALLS = int(os.environ.get("STRIDER_VALUE_REQUESTS", "8000"))
 CHECKSUMS_KIB = 64 << 10
-"""What a server may keep of them in memory; the buffers of connections are within the other limit."""
+"""The memory that a server may use for them; the buffers of connections are within the other limit."""
 
 
 @pytest.mark.parametrize("ranks", [1, 2])

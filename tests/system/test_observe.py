@@ -1,4 +1,4 @@
-"""`strider observe` beside a run: what it writes, how it ends, and how the two are put together."""
+"""`strider observe` beside a run: its output, its end, and the combination of both."""
 
 import json
 import signal

@@ -53,7 +53,7 @@ class Observed:
 
 @pytest.fixture
 def observed(engine: Engine, sshd: Sshd, tmp_path: Path) -> Observed:
-    """A suite, and what it takes to observe."""
+    """A suite, and the requirements of observing."""
     return Observed(engine, sshd, tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""One rank cannot go on, the others are busy: the phase ends for all, at once, and says why."""
+"""One rank fails, the others are busy: the phase ends for all, at once, with the reason."""
 
 import time
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_a_file_that_one_rank_cannot_open_ends_the_phase(
     (error,) = done.of("error", operation="write")
     assert (error["kind"], error["rank"]) == ("io", 1)
     assert error["file"].endswith("case1.1")
-    # What stands in the way cannot be removed either, and that is said, too.
+    # The obstacle cannot be removed either, and that is reported, too.
     (left,) = done.of("error", operation="remove")
     assert (left["file"][-7:], left["rank"], left["count"]) == ("case1.1", 1, 1)
     assert left["call"] in ("unlink", "MPI_File_delete")

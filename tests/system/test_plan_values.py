@@ -104,7 +104,7 @@ def clients_of(plan: Json) -> int:
 
 
 def says_what_to_do(error: Json) -> bool:
-    """Whether it has a key, and a remedy or what the value must be."""
+    """Whether it has a key, and a remedy or the allowed value."""
     return bool(error.get("key") and (error["remedy"] or " must " in error["message"]))
 
 

@@ -1,4 +1,4 @@
-"""After a power cut all is there that was said to be stable: on a file system that forgets the rest."""
+"""After a power cut all data reported as stable is there: on a file system that discards the rest."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -41,7 +41,7 @@ DSYNC: dict[str, Json] = {
 
 @pytest.fixture(scope="module", params=["default", "write-back"])
 def forgetful(engine: Engine, request: pytest.FixtureRequest) -> Iterator[ForgetFs]:
-    """One that writes through, and one that writes what it caches when the kernel likes."""
+    """One that writes through, and one that writes cached data when the kernel decides."""
     with mounted(engine, request.param) as found:
         yield found
 
@@ -88,7 +88,7 @@ def syncs_of(calls: list[Event]) -> list[Event]:
 
 
 def written(way: Json, **keys: Json) -> tuple[Json, bytes]:
-    """A case that writes a file, and what is in it then."""
+    """A case that writes a file, and the expected content."""
     shape: Json = {"pattern": "strided", "pattern_transfer": REQUEST_BYTES, "pattern_count": REQUESTS}
     keys = {"clients": 2, "verify": "full", "operations": ["write"], **keys}
     test = case(**shape, **way, **keys)

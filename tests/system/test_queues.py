@@ -1,4 +1,4 @@
-"""Requests in flight: what the kernel sees of them, and that their data is right."""
+"""Requests in flight: the kernel's view of them, and their data."""
 
 import json
 import re
@@ -53,7 +53,7 @@ def uring(engine: Engine) -> None:
 
 
 def digests(done: EngineRun, number: int) -> list[str]:
-    """What a case has read."""
+    """The data that a case has read."""
     return [s["digest"] for s in done.of("sample", case=number) if s["operation"] in ("read", "reread")]
 
 
@@ -179,7 +179,7 @@ def test_a_kernel_that_refuses_is_a_reason_and_no_crash(
 
 
 def test_a_failing_request_ends_the_phase_with_its_place(engine: Engine, tmp_path: Path, uring: None) -> None:
-    """The file is full after 16 MiB (MPI needs some), in the middle of what is in flight."""
+    """The file is full after 16 MiB (MPI needs some), in the middle of the requests in flight."""
     keys: Json = {"pattern_transfer": 65536, "pattern_block": 20 << 20, "operations": ["write"]}
     methods: list[Json] = [{"interface": "posix", "depth": 8}, {"interface": "uring", "depth": 8}]
     document = plan([case("segmented", **method, **keys) for method in methods])

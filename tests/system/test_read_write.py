@@ -56,7 +56,7 @@ def test_each_request_reads_or_writes_and_nothing_else_happens(
 
 
 def with_file(engine: Engine, document: Json, work: Path, after: int) -> tuple[EngineRun, bytes]:
-    """A run, and what the file of its first case held after so many samples."""
+    """A run, and the content of its first case's file after so many samples."""
     found: list[bytes] = []
 
     def read(job: EngineJob) -> None:

@@ -1,4 +1,4 @@
-"""A phase with a runtime repeats its requests: what is on disk afterwards, and what verification finds."""
+"""A phase with a runtime repeats its requests: the data on disk afterwards, and its verification."""
 
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def usable(engine: Engine) -> list[Json]:
 
 
 def left_on_disk(engine: Engine, document: Json, done: EngineRun, work: Path, number: int) -> bytes:
-    """What the first phase of a case has left, byte for byte, from the number of requests of each rank."""
+    """The data after the first phase of a case, byte for byte, from the number of requests of each rank."""
     one = document["cases"][number - 1]
     made: dict[int, bytes] = {}
     left = bytearray(SIZE)

@@ -56,7 +56,7 @@ class Command:
         return any(mask >> (number - 1) & 1 for mask in masks)
 
     def said(self) -> str:
-        """What it printed on its error stream."""
+        """Its output on the error stream."""
         return self.errors.read_text()
 
     def run(self) -> dict[str, object]:
@@ -69,7 +69,7 @@ class Command:
         return sum(path.read_text().count('"event":"sample"') for path in self.store.glob("*/events.jsonl"))
 
     def left(self) -> list[str]:
-        """Processes that name its folders, and what is in the target."""
+        """Processes that name its folders, and the content of the target."""
         names = []
         for line in Path("/proc").glob("[0-9]*/cmdline"):
             try:

@@ -43,7 +43,7 @@ def write_suite(folder: Path, repetitions: int) -> Path:
 
 
 def simulated(folder: Path, ranks: int, *further: object) -> tuple[Path, str]:
-    """Runs the suite with simulated ranks; returns the run directory and what was printed."""
+    """Runs the suite with simulated ranks; returns the run directory and the output."""
     suite = write_suite(folder, 2)
     done = strider("run", suite, "--simulate", ranks, "--store", folder / "store", *further)
     assert done.returncode == 0, done.stderr

@@ -47,7 +47,7 @@ CASES: dict[tuple[str, str], Json] = {
 RHYTHMS = {"none": "w", "end": "ws", "each": "ws" * REQUESTS}
 """Of a file: its writes and its syncs, in their order."""
 SUPERBLOCK = (0, 96)
-"""Where HDF5 writes once more when it closes a file, what was there before."""
+"""Where HDF5 writes once more when it closes a file, the earlier content."""
 
 
 @pytest.fixture(scope="module")

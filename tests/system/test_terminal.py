@@ -30,7 +30,7 @@ settle    = "400ms"
 
 
 class Seen:
-    """What a run shows on a terminal of some columns, each time that it has been drawn.
+    """The screen of a run on a terminal of some columns, each time that it has been drawn.
 
     Attributes:
         pictures: The screens, from the first to the last.
@@ -72,7 +72,7 @@ class Seen:
 def _read(master: int) -> bytes:
     try:
         return os.read(master, 1 << 16)
-    except OSError:  # what a terminal says when nobody has it open any more
+    except OSError:  # a terminal that no process has open any more
         return b""
 
 

@@ -1,4 +1,4 @@
-"""Timelines: what ranks did in each interval adds up to what they did."""
+"""Timelines: the work of ranks in each interval adds up to their work in the phase."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What was read is checked, wrong data is found and located, and the interfaces agree on it."""
+"""Read data is checked, wrong data is found and located, and the interfaces agree on it."""
 
 import os
 import re
@@ -79,7 +79,7 @@ def test_every_interface_reads_the_same_verified_data(
     operations = ["write", "read", "read-write", "read", "read-modify-write", "reread"]
     if pattern["pattern"] == "sequential":
         operations[2] = "rewrite"  # one rank writes
-    if pattern.get("pattern_replacement"):  # pieces overlap: their changes could not be told apart
+    if pattern.get("pattern_replacement"):  # pieces overlap: their changes could not be distinguished
         operations = ["write", "read", "rewrite", "reread"]
 
     done = run_engine(

@@ -41,7 +41,7 @@ SEGMENTED: Json = {
 
 
 def run_of(done: EngineRun, folder: Path) -> Run:
-    """What the engine measured through posix and mpiio, as a run directory."""
+    """Measurements of the engine through posix and mpiio, as a run directory."""
     specs = [
         CaseSpec(
             interface={"name": name},

@@ -48,7 +48,7 @@ def test_a_rank_that_does_not_come_to_a_case_is_named(engine: Engine, tmp_path: 
 
 
 def rank_of(pid: int) -> int:
-    """The number of a rank, as its launcher tells it."""
+    """The number of a rank, from its launcher."""
     environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     names = (b"PMI_RANK=", b"PMIX_RANK=")
     return next(int(one.split(b"=")[1]) for one in environment if one.startswith(names))

@@ -23,7 +23,7 @@ VECTOR: Json = {
     "verify": "full",
     "settle": SETTLE_S,
 }
-"""Pieces of two ranks, and then 4000 bytes that nobody writes."""
+"""Pieces of two ranks, and then 4000 bytes without a writer."""
 HURRIED = {key: value for key, value in VECTOR.items() if key != "settle"}
 END, GAP = 20000, 3000
 
@@ -72,7 +72,7 @@ def cut(file: Path) -> None:
 
 def spill(file: Path) -> None:
     """Adds bytes at the end, and some in the gap, both where no request writes."""
-    begin = file.stat().st_size - END  # of the data: before it is what a format has
+    begin = file.stat().st_size - END  # of the data: a format's own bytes come before
     with file.open("r+b") as stream:
         stream.seek(begin + GAP)
         stream.write(b"\x07" * GARBAGE)
@@ -90,7 +90,7 @@ def errors_by_case(done: EngineRun) -> dict[int, list[Json]]:
 # proves measuring: missing-end, whole-files, size-at-open, wrong-size, finding-report, byte-counts
 # proves measuring: mpiio-byte-counts
 def test_a_lost_tail_is_found_through_every_interface(engine: Engine, tmp_path: Path) -> None:
-    """The end is cut after a read that was right: what is read then may still be in somebody's memory."""
+    """The end is cut after a read that was right: a later read may still be served from memory."""
     ways = usable(engine)
     document = plan([case(**VECTOR, **way, operations=["write", "read", "reread"]) for way in ways.values()])
     pauses = [after_phase(number, "read", cut) for number in range(1, len(ways) + 1)]

@@ -1,4 +1,4 @@
-"""Writes and syncs of processes as strace sees them, with their times: what was on stable storage when."""
+"""Writes and syncs of processes as strace sees them, with their times: the data on stable storage by time."""
 
 import re
 import signal
@@ -36,7 +36,7 @@ class Call:
         name: Its name.
         path: The file of its first argument, empty where that is none.
         arguments: All of them, as strace writes them.
-        result: What it returned; negative for an error.
+        result: Its return value; negative for an error.
     """
 
     begin_s: float
@@ -56,7 +56,7 @@ class Call:
 
     @property
     def extent(self) -> tuple[int, int]:
-        """Offset and length of what a write at an offset has moved."""
+        """Offset and length of the bytes that a write at an offset has moved."""
         numbers = self.arguments.rsplit(", ", 2)
         return int(numbers[-2 if self.name == "pwritev2" else -1]), self.result
 
@@ -116,7 +116,7 @@ class Phases:
         done: The run.
         calls: The engine's calls.
         operation: The operation.
-        on: The calls that are told apart by phases, if they are those of another process.
+        on: The calls that phases distinguish, if they are those of another process.
 
     Attributes:
         calls: Of each phase, those that began after the sample before and before its own was reported.

@@ -1,4 +1,4 @@
-"""The graph of folders is found in the sources, and what it says of this tree is so."""
+"""The graph of folders is found in the sources, and is right for this tree."""
 
 from pathlib import Path
 

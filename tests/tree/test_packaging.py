@@ -17,7 +17,7 @@ PAGE = ROOT / "docs/howto/install-on-a-cluster.md"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 FOR_DEVELOPERS = {"STRIDER_TESTS", "STRIDER_BENCHMARKS", "STRIDER_FUZZ", "STRIDER_SANITIZE", "STRIDER_UNITY"}
 FOR_ONE_MACHINE = {"STRIDER_MPIEXEC", "STRIDER_OPENMPI", "STRIDER_JSON_INCLUDE"}
-"""What a recipe leaves to CMake: it finds these."""
+"""Programs that CMake finds for a recipe."""
 
 
 def interfaces() -> set[str]:

@@ -53,7 +53,7 @@ def script(file: Path, text: str) -> None:
 
 
 def set_up_before(checkout: Path, purpose: str) -> Path:
-    """Leaves what a set-up leaves, with scripts for programs; returns its stamp."""
+    """Leaves the files of a set-up, with scripts for programs; returns its stamp."""
     venv, engine = checkout / ".strider" / "venv", checkout / "build" / "strider-engine"
     for program, text in ((venv / "bin" / "python", 'echo "$STRIDER_ENGINE: $*"'), (engine, "exit 0")):
         program.parent.mkdir(parents=True)
@@ -138,7 +138,7 @@ def test_an_unknown_purpose_is_refused(checkout: Path, bare_path: Path, words: l
 def test_a_source_that_changed_is_built_before_the_tests(
     checkout: Path, bare_path: Path, changed: str
 ) -> None:
-    """What was set up is good until a source is newer, of a test as well."""
+    """A set-up is good until a source is newer, of a test as well."""
 
     def set_up() -> int:
         return subprocess.run(
@@ -283,7 +283,7 @@ def unwritable(checkout: Path) -> Iterator[Path]:
 
 
 def as_another(checkout: Path, path: Path) -> subprocess.CompletedProcess[str]:
-    """Runs `strider doctor` as a user who may not write to a checkout."""
+    """Runs `strider doctor` as a user without write access to a checkout."""
     for folder in (checkout.parent, checkout):
         folder.chmod(0o555)
     # The folders of tests are those of one user, so another one gets no tools from them.

@@ -17,7 +17,7 @@ CPP = [
     "listio/server",
 ]
 PYTHON = {"cli": "cli", "importers": "importers", "running": "cli"}
-"""Folders of units and of their tests: verbs test what they share."""
+"""Folders of units and of their tests: tests of verbs cover the modules that they share."""
 REASONS: dict[str, str] = tomllib.loads((Path(__file__).parent / "units.toml").read_text(encoding="utf-8"))
 
 

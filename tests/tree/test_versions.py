@@ -1,4 +1,4 @@
-"""What is written down in several places says the same everywhere."""
+"""Facts in several places are the same everywhere."""
 
 import re
 import tomllib

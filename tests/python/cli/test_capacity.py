@@ -1,4 +1,4 @@
-"""`strider run --find-capacity`: arrival rates around what a closed loop completes."""
+"""`strider run --find-capacity`: arrival rates around the rate of a closed loop."""
 
 from __future__ import annotations
 

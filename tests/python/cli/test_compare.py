@@ -39,7 +39,7 @@ PAIRS = 6
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with six runs of a side, of one like it, and of one that is 8 % slower, in turns."""
+    """A store with six runs of a side, of one like it, and of one that is 8 % slower, alternately."""
     folder = tmp_path_factory.mktemp("measured")
     for pair in range(PAIRS):
         write(folder, f"2026-11-21-04{pair}506-base-aaa{pair}", 1.0, 10 + pair, repetitions=3)

@@ -1,4 +1,4 @@
-"""`strider compare DIR1 DIR2`: what it refuses, its time, and a real measurement."""
+"""`strider compare DIR1 DIR2`: rejected arguments, its time, and a real measurement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`strider quick`: what it refuses, and its colours; tests/system/test_quick.py measures."""
+"""`strider quick`: rejected arguments, and its colours; tests/system/test_quick.py measures."""
 
 import io
 import os

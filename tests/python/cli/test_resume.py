@@ -1,4 +1,4 @@
-"""`strider resume`: measures what is missing, in the order of the plan, each sample once."""
+"""`strider resume`: measures missing repetitions, in the order of the plan, each sample once."""
 
 import json
 import os

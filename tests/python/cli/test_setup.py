@@ -1,4 +1,4 @@
-"""`strider setup`: what the set-up of the checkout is asked for, and what is said of its engine."""
+"""`strider setup`: requests to the set-up of the checkout, and the report on its engine."""
 
 from importlib import import_module
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a test will decide is known before it runs."""
+"""The possible verdicts of a test are known before it runs."""
 
 from __future__ import annotations
 

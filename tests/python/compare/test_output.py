@@ -138,7 +138,7 @@ def test_the_document_is_plain_json_with_everything(tmp_path: Path) -> None:
 
 
 class _Links(HTMLParser):
-    """Collects what a page would load, and its elements."""
+    """Collects the resources that a page would load, and its elements."""
 
     def __init__(self) -> None:
         super().__init__()

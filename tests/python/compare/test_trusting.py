@@ -1,4 +1,4 @@
-"""Only comparisons that know how much runs differ by chance give verdicts; what they name, they size."""
+"""Only comparisons that know how much runs differ by chance give verdicts; named differences have a size."""
 
 from __future__ import annotations
 

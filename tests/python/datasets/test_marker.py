@@ -1,4 +1,4 @@
-"""The marker of a data set: what it says, and when it is refused."""
+"""The marker of a data set: its content, and its rejection."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Trees of data sets: which names are theirs, what is missing, and what a removal leaves."""
+"""Trees of data sets: their names, missing items, and the remains after a removal."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The manual's pages say of patterns and interfaces what the engine says."""
+"""The manual's pages describe patterns and interfaces as the engine does."""
 
 import pytest
 

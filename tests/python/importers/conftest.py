@@ -1,4 +1,4 @@
-"""What the tests of importers share."""
+"""Shared by the tests of importers."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,13 +21,13 @@ def target(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def suite_of(engine: Engine) -> Callable[[Imported], Suite]:
-    """The suite of what was imported, expanded for the real engine."""
+    """The imported suite, expanded for the real engine."""
     return lambda imported: build(imported.document, engine.description, Changes())
 
 
 @pytest.fixture
 def plan_of(engine: Engine) -> Callable[[Imported], CheckedPlan]:
-    """The plan of what was imported, checked by the real engine."""
+    """The imported plan, checked by the real engine."""
     return lambda imported: check(build(imported.document, engine.description, Changes()), engine)
 
 

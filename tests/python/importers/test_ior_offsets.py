@@ -1,6 +1,6 @@
 """IOR's command lines give IOR's offsets.
 
-What is expected is written here from the formulas of the manual, and not with the importer's means: transfer
+Expected values are computed here from the formulas of the manual, and not with the importer's means: transfer
 j of task r in segment i is at i·N·b + r·b + j·t of a shared file, at i·b + j·t of a task's own file; a task
 reads as if it were the one Q nodes further (-C).
 """
@@ -25,7 +25,7 @@ Transfers = list[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Line:
-    """A command line, and what the manual says of it.
+    """A command line, and its transfers by the manual.
 
     Attributes:
         arguments: IOR's arguments.

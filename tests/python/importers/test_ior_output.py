@@ -76,7 +76,7 @@ def sample(elapsed_s: float, requests: int, **more: object) -> Sample:
 
 
 def in_a_column(value: float) -> object:
-    """What a number of the table may be: IOR prints no decimals of 3600 and more.
+    """Matches a number of the table: IOR prints no decimals of 3600 and more.
 
     Args:
         value: exact, in the column's unit.

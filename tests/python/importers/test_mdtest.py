@@ -35,7 +35,7 @@ def case(arguments: str, tasks: int = 4, per_node: int | None = None) -> dict[st
 
 @dataclass(frozen=True)
 class Example:
-    """A command line, what it means, and how many operations mdtest does.
+    """A command line, its meaning, and the number of operations of mdtest.
 
     Attributes:
         arguments: The command line.
@@ -426,7 +426,7 @@ class TestTheCommand:
         output = shown.out
         rows = dict(re.findall(r"^   (\w+ \w+) +([\d.]+)", output, re.M))
         assert {name for name, rate in rows.items() if float(rate) > 0} == {"File stat"}
-        # What was not measured has no grade.
+        # Missing measurements have no grade.
         assert re.findall(r"^strider: trust: (\w+ \w+)", shown.err, re.M) == ["File stat"]
 
     def test_the_suite_can_be_written_instead(

@@ -1,4 +1,4 @@
-"""PIObench's configurations: the listing of 2006 runs as it stands, and what is wrong in one is named."""
+"""PIObench's configurations: the listing of 2006 runs as it stands, and errors in one are named."""
 
 import itertools
 import re

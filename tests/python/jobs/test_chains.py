@@ -1,4 +1,4 @@
-"""Jobs of several parts: what is known of earlier processes, and why a part has failed."""
+"""Jobs of several parts: records of earlier processes, and the reason of a failed part."""
 
 import json
 from dataclasses import asdict, replace

@@ -1,4 +1,4 @@
-"""Jobs in a store that others share: no record, link or name makes a command touch what is not the job's."""
+"""Jobs in a store that others share: no record, link or name makes a command touch foreign files."""
 
 import json
 import os

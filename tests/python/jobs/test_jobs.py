@@ -1,4 +1,4 @@
-"""Jobs: what a user may ask of a scheduler, the scripts that PSI/J renders, and jobs of this machine."""
+"""Jobs: options for a scheduler, the scripts that PSI/J renders, and jobs of this machine."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Options of placement mean the same to every verb: a job runs what the plan shows, and reserves that."""
+"""Options of placement mean the same to every verb: a job runs and reserves the nodes of the plan."""
 
 import inspect
 import json

@@ -120,7 +120,7 @@ def test_a_lab_whose_daemon_has_ended_is_incomplete(folder: Path) -> None:
 def test_numbers_from_before_the_machine_was_started_again_mean_nothing(folder: Path) -> None:
     record = up(system(), folder, print)
     assert record.boot == boot_id()
-    # As if the same number and time had come to mean a process of somebody else.
+    # As if another user's process had the same number and time.
     Record(**{**record.model_dump(), "boot": "another", "mark": "another"}).write(folder)
     assert state_of(folder) == "incomplete"
     down(folder, print)
@@ -189,7 +189,7 @@ def test_the_lab_of_another_user_stops_and_removes_nothing(folder: Path, planted
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="machine: only root gives files to others")
 def test_a_lab_where_another_user_can_exchange_a_folder_above_is_refused(folder: Path) -> None:
-    """All in it is removed by path at the end, so that he would choose what is removed."""
+    """All in it is removed by path at the end, so that another user would choose the files to remove."""
     above = folder.parent / "his" / "new"
     above.mkdir(parents=True)
     os.chown(above.parent, 12345, 12345)

@@ -78,7 +78,7 @@ def test_what_keeps_a_run_from_being_confined_is_named(
 def test_a_remounted_target_is_confined_to_what_is_around_its_mount(
     engine: Engine, needs: Needs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A rule for the folder itself does not hold for what is mounted there anew."""
+    """A rule for the folder itself does not hold for a later mount there."""
     moved = Needs(needs.own, [], ["mount", "it"])
     monkeypatch.setattr("strider.launch.confinement._above_the_mount", lambda path: path.parent.parent)
     with confinement("auto", engine, HERE, moved) as found:

@@ -39,7 +39,7 @@ def test_launchers_say_by_their_exit_status_what_happened(returncode: int | None
     assert cause_of_death(returncode, state()) == words
 
 
-# What the launchers print, as recorded.
+# The output of the launchers, as recorded.
 MPICH = """\
 =   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
 =   PID 23742 RUNNING AT n3

@@ -1,4 +1,4 @@
-"""What the events of a cut run say, and how they are repaired."""
+"""The events of a cut run, and their repair."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -66,7 +66,7 @@ def test_the_first_end_is_known_also_when_all_have_ended(ranks: Ranks, position:
         assert state.first_end.among == {each.pid for each in ranks}
         ranks[position].wait()
         watch.look(state)
-        # Linux tells the status since 6.15.
+        # Linux reports the status since 6.15.
         assert state.first_end.pid == ranks[position].pid
         assert state.first_end.status in (None, signal.SIGTERM)
 

@@ -1,4 +1,4 @@
-"""Places of a run and the nodes that its cases name: what fits, what is refused, and by which words."""
+"""Places of a run and the nodes that its cases name: fitting ones, rejected ones, and the messages."""
 
 from pathlib import Path
 

@@ -96,7 +96,7 @@ def test_a_folder_that_is_gone_is_no_problem(tmp_path: Path) -> None:
 
 
 def test_after_a_remount_the_marker_alone_decides(tmp_path: Path) -> None:
-    """Numbers of devices and files may be others then; a target that is not mounted hides what was left."""
+    """Numbers of devices and files may be others then; a target that is not mounted hides the remains."""
     own = replace(folder.create(tmp_path, "r1"), inode=None)
     own.path.rename(tmp_path / "mounted elsewhere")
     assert "mount it and run strider clean" in str(folder.remove(own))

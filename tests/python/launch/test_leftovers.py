@@ -1,4 +1,4 @@
-"""What is left of runs is found and removed if it carries Strider's mark, and nothing else is."""
+"""Remains of runs are found and removed if they carry Strider's marker, and no other files are."""
 
 import json
 import os
@@ -178,7 +178,7 @@ def test_what_a_killed_front_end_leaves_is_removed(tmp_path: Path) -> None:
 
 
 def test_a_mount_of_another_folder_is_not_entered(tmp_path: Path) -> None:
-    """A bind mount is on the device of its target, so only the mount tells it from a folder."""
+    """A bind mount is on the device of its target, so only the mount distinguishes it from a folder."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     source = leave(elsewhere, "r1")

@@ -1,4 +1,4 @@
-"""A run is resumed only if no other user can change what it executes."""
+"""A run is resumed only if no other user can change the commands that it executes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What is checked before a byte is written."""
+"""Checks before a byte is written."""
 
 import os
 from collections.abc import Callable
@@ -23,7 +23,7 @@ ANYWHERE = Launcher("srun", lambda mapping: ["srun", f"--ntasks={mapping.ranks}"
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Sets what the machine has; by default plenty of everything."""
+    """Sets the resources of the machine; by default plenty of everything."""
 
     def have(
         memory: int = 64 * GIB, available: int = 64 * GIB, free: int = 1000 * GIB, files: int | None = 10**6
@@ -98,7 +98,7 @@ def test_a_case_that_its_deadline_ends_may_be_larger_than_the_storage(
         "512 MiB/s it fills the storage and fails"
     )
     assert errors(checked({"space_bytes": 9 * GIB}, keys="deadline = 4"), description) == []
-    # What is prepared has no deadline.
+    # Preparation has no deadline.
     reading = checked({"space_bytes": 9 * GIB}, keys='deadline = 4\noperations = ["read"]')
     assert "case 1 needs 9 GiB" in errors(reading, description)[0]
 

@@ -66,7 +66,7 @@ def test_what_the_launcher_left_in_its_group_is_killed_with_it(tmp_path: Path) -
 
 
 def test_an_interruption_is_the_launchers_signal(tmp_path: Path) -> None:
-    # Tests that run in the background may have been told to ignore it, and would hand that on.
+    # Tests that run in the background may ignore the signal, and their processes inherit that.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         process = launched(tmp_path, "sleep", "600")

@@ -180,7 +180,7 @@ def test_progress_is_reported_and_interruption_ends_all_threads(
     unlink = os.unlink
 
     def unlink_later(name: str, dir_fd: int) -> None:
-        """Else all may be gone before anybody looks."""
+        """Otherwise all files may be gone before the test looks."""
         interrupted.wait(60)
         unlink(name, dir_fd=dir_fd)
 

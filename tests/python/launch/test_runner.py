@@ -1,4 +1,4 @@
-"""Whole runs with the real engine: what is left behind, and how runs end that do not go to their end."""
+"""Whole runs with the real engine: remaining files, and early ends of runs."""
 
 import io
 import json
@@ -60,7 +60,7 @@ class Watcher(Silent):
 
 @pytest.fixture
 def target(tmp_path: Path) -> Path:
-    """A directory with somebody else's file in it."""
+    """A directory with a file of another user in it."""
     path = tmp_path / "target"
     path.mkdir()
     (path / "precious").write_text("keep me", encoding="utf-8")
@@ -113,7 +113,7 @@ def no_process_left() -> Iterator[None]:
 
 
 def running(pids: set[int]) -> dict[int, str]:
-    """The command lines of those that have not ended; what has ended and waits to be reaped has none."""
+    """The command lines of active processes; one that has ended and waits to be reaped has none."""
     found = {}
     for pid in pids:
         with suppress(OSError):
@@ -140,7 +140,7 @@ def test_a_run_measures_everything_and_leaves_the_target_as_it_was(run: Run, tar
 def test_a_target_that_becomes_a_link_takes_nothing_elsewhere(
     run: Run, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, confine: ConfineMode, moment: str
 ) -> None:
-    """Even to a folder of the same name; what was made is removed where it was made."""
+    """Even to a folder of the same name; files are removed where they were made."""
     moved, outside = tmp_path / "moved", tmp_path / "outside"
     outside.mkdir()
 
@@ -245,7 +245,7 @@ def test_a_signal_after_the_last_event_cuts_nothing_short(run: Run) -> None:
                 os.kill(os.getpid(), signal.SIGTERM)
 
         def close(self) -> None:
-            # Where the engine was gone before anybody looked, it comes a little later.
+            # If the engine was gone before the check, it comes a little later.
             if not seen:
                 os.kill(os.getpid(), signal.SIGTERM)
 

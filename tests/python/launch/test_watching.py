@@ -1,4 +1,4 @@
-"""What the engine takes down is what was typed, or is refused with the choices there are."""
+"""The engine records the options as typed, or they are rejected with the choices."""
 
 import pytest
 

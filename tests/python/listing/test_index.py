@@ -1,4 +1,4 @@
-"""The index of a store shows what a scan of all runs shows, and reads none that it knows."""
+"""The index of a store shows the same as a scan of all runs, and reads no run that it knows."""
 
 import json
 import os
@@ -27,7 +27,7 @@ from strider.store.runs import summarize
 
 #: Longer than the clock of a file system takes to advance.
 TICK_S = 0.02
-#: Counts what a list opens in the store, and prints which slow modules it imported.
+#: Counts the files that a list opens in the store, and prints the slow modules that it imported.
 COUNTING = """
 import sys
 opened = set()
@@ -88,7 +88,7 @@ def scanned(store: Path) -> list[RunSummary]:
 
 
 def listed(store: Path, read: Callable[[Path], RunSummary] = summarize) -> list[RunSummary]:
-    """What a new process lists once the runs are settled."""
+    """The list of a new process once the runs are settled."""
     time.sleep(2 * TICK_S)
     return [as_read(run) for run in Index(store, read).all()]
 

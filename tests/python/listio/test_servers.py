@@ -1,4 +1,4 @@
-"""Servers of a volume start all or none, are found again, and end when told or with their starter."""
+"""Servers of a volume start all or none, are found again, and end on request or with their starter."""
 
 import fcntl
 import os
@@ -396,7 +396,7 @@ def test_a_recorded_server_that_runs_another_program_is_not_stopped(directory: P
 
 def test_registration_is_fitted_for_each_domain(built: Engine) -> None:
     off = []
-    for _ in range(5):  # other work on the machine makes registering slower, so what is off is fitted again
+    for _ in range(5):  # other work on the machine makes registering slower, so a wrong fit is repeated
         (fit,) = registration(built, ["model"])
         assert fit["samples"][0]["pages"] == 1
         found = [fit["register"]["us_per_page"], fit["register"]["us"]]

@@ -1,4 +1,4 @@
-"""What the programs of the list-I/O service print is understood."""
+"""Output of the list-I/O service's programs is parsed."""
 
 from __future__ import annotations
 

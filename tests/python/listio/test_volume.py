@@ -1,4 +1,4 @@
-"""The file of a volume: what clients have to know, and nobody else."""
+"""The file of a volume: information for clients, and only for them."""
 
 import json
 import stat

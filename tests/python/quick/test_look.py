@@ -1,4 +1,4 @@
-"""What is found about a directory before a measurement."""
+"""Facts on a directory before a measurement."""
 
 import itertools
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tables show what has a value."""
+"""Tables show columns with values only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A phase whose time the clocks do not tell exactly cannot pass for one whose time is known."""
+"""A phase whose time is uncertain by its clocks cannot pass for one whose time is known."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def test_clients_mounts_and_servers_are_told_apart(tmp_path: Path) -> None:
     assert cells["clients: CPU user", "s"](write) == significant(write.times.user_s)
     switches = [s.voluntary_switches + s.involuntary_switches for s in write.samples]  # type: ignore[operator]
     assert cells["clients: context switches", ""](write) == f"{fmean(switches):.0f}"
-    # The node's own counters are what they were.
+    # The node's own counters are unchanged.
     assert (
         columns([write]).keys()
         == columns(summarize(run, load_events(run.directory, NodeCounters))[:1]).keys()

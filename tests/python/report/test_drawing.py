@@ -1,4 +1,4 @@
-"""The drawing process: what it draws, and what its death costs."""
+"""The drawing process: its drawings, and the cost of its death."""
 
 from collections.abc import Iterator
 from pathlib import Path

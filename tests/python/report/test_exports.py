@@ -1,4 +1,4 @@
-"""Figures and tables of a report as files: all of them, named by what they show, with stable columns."""
+"""Figures and tables of a report as files: all of them, named by their content, with stable columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels say what tells cases apart, and nothing else."""
+"""Labels show the differences between cases, and no other parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures draw what they should: axes from zero with units, one line per interface, whiskers as said."""
+"""Figures draw the right things: axes from zero with units, one line per interface, whiskers as described."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headlines rest on trusted results alone, and name those that the best one cannot be told from."""
+"""Headlines rest on trusted results alone, and name those that do not differ from the best one."""
 
 from __future__ import annotations
 

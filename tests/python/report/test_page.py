@@ -1,4 +1,4 @@
-"""The report stands alone, says what was measured, and lets no text of the user become markup."""
+"""The report needs no other files, shows all measurements, and lets no text of the user become markup."""
 
 from __future__ import annotations
 

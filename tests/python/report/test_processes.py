@@ -1,4 +1,4 @@
-"""Times of each process stand beside published ones."""
+"""Times of each process are shown with published ones."""
 
 from __future__ import annotations
 

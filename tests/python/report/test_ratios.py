@@ -1,4 +1,4 @@
-"""Ratios stand beside published ones: of the same work, in pairs of repetitions, with an interval."""
+"""Ratios are shown with published ones: of the same work, in pairs of repetitions, with an interval."""
 
 from __future__ import annotations
 

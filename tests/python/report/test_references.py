@@ -1,4 +1,4 @@
-"""Published figures stand beside what was measured, and belong to cases of the suites."""
+"""Published figures are shown with measurements, and belong to cases of the suites."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TestTheFigures:
 
     @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
     def test_each_figure_is_of_a_number_of_clients(self, file: Path) -> None:
-        """So that none stands beside what other numbers of clients measured."""
+        """So that none is compared with the measurement of another number of clients."""
         for table in read(file).table:
             assert "clients" in table.match or "clients" in table.keys, table.match
 
@@ -249,7 +249,7 @@ class TestTheReport:
         assert "published" in text.partition("64 MiB")[0]
 
     def test_a_pivoted_table_has_the_rate_without_opening(self, tmp_path: Path) -> None:
-        """PIObench's 450 MB/s stood beside a rate that is mostly opening and closing."""
+        """PIObench's 450 MB/s was shown with a rate that is mostly opening and closing."""
         specs = [
             CaseSpec(
                 clients=16,

@@ -1,4 +1,4 @@
-"""The page of a run with thousands of cases has a bounded number of rows, and names what it leaves out."""
+"""The page of a run with thousands of cases has a bounded number of rows, and names the omitted ones."""
 
 from __future__ import annotations
 

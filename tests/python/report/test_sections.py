@@ -1,4 +1,4 @@
-"""What holds for every section of a report, whatever it shows and whatever the run is like."""
+"""Rules for every section of a report, with any content and any run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repetitions that stand out, rates that drift and ranks that are late are said, with rank and node."""
+"""Outlying repetitions, drifting rates and late ranks are reported, with rank and node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table at the end of a run fits the terminal and says what a reader needs."""
+"""The table at the end of a run fits the terminal and has the essential values."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class TestRuns:
 
 
 def replace_query_free(made: Synthetic, folder: Path) -> list[str]:
-    """What the limits and the steadiness say of the files."""
+    """Findings of the limits and the steadiness on the files."""
     from strider.report.words.steadiness import steadiness
 
     results = Results(load(made.write(folder / "files")))
@@ -167,7 +167,7 @@ class TestSentences:
 
     @pytest.mark.parametrize("n", [3, 5])
     def test_a_quiet_run_says_nothing_that_infers(self, n: int) -> None:
-        """30 runs: at 1 % a sentence is said twice in 4 % of all samples, but seeds are fixed."""
+        """30 runs: at 1 % a sentence appears twice in 4 % of all samples, but seeds are fixed."""
         quiet = observe(of_name("quiet"), n, 30, random(n))
         inferred = [one.name for one in sentences() if one.pattern is None]
         assert {name: quiet.said[name] for name in inferred if quiet.said[name] > 30 * FALSE + 1} == {}

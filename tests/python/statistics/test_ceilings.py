@@ -128,7 +128,7 @@ WITHIN = {"counters": [("network", "lo", {"received_bytes": 1000 * MIB})]}
         (OUTSIDE, "nfs4", Exceeding("network", 2.0, 2.0)),
         (OUTSIDE, "ext4", None),
         (WITHIN, "nfs4", None),  # servers on the node itself
-        ({}, "nfs4", None),  # nobody counted
+        ({}, "nfs4", None),  # no counters
     ],
 )
 # proves limits: faster-than-network

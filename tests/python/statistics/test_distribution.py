@@ -1,4 +1,4 @@
-"""A few repetitions are described with their spread, and an interval that holds what it promises."""
+"""A few repetitions are described with their spread, and an interval with the promised coverage."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def code(words: tuple[str, ...]) -> str:
 
 
 def words_in(module: ModuleType) -> set[str]:
-    """The words that stand beside a letter in a source, such as `yield "C", "clock"`."""
+    """The words after a letter in a source, such as `yield "C", "clock"`."""
     found = set()
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         values = node.elts if isinstance(node, ast.Tuple) else node.args if isinstance(node, ast.Call) else []

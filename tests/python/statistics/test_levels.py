@@ -98,7 +98,7 @@ def test_four_rates_that_resemble_the_ones_before_have_a_trend_in_one_run_of_a_h
 
 
 def plain(rates: Series) -> OperationSummary:
-    """What the tests of steadiness ask of a summary."""
+    """Values of a summary for the tests of steadiness."""
     return cast(OperationSummary, SimpleNamespace(rates=rates.tolist(), n=rates.size, key=(1, "write")))
 
 

@@ -1,4 +1,4 @@
-"""What came in open loop and what was carried; saturation is told from chance."""
+"""Requests that arrived in open loop, and completed ones; saturation is distinguished from chance."""
 
 import json
 import random
@@ -73,7 +73,7 @@ def test_the_line_has_to_be_long(
 
 
 def served_one_by_one(dice: random.Random, kind: str, load: float, span_s: float) -> tuple[int, float, float]:
-    """A client whose requests take 1 ms each, at a share of what it can do.
+    """A client whose requests take 1 ms each, at a share of its capacity.
 
     Returns the number of requests, and the rates as the engine calculates them.
     """

@@ -1,4 +1,4 @@
-"""What a run says about operations of metadata: operations per second, latencies, the parts of a mix."""
+"""Results of metadata operations: operations per second, latencies, the parts of a mix."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def case(interface: str, values: list[list[int]] = RANKS, **keys: object) -> Cas
 def compared(
     run: Run, change: dict[str, object] | None = None, case_number: int = 2
 ) -> list[ValueComparison]:
-    """Comparisons, after a change of what the second rank of a case recorded in the second repetition."""
+    """Comparisons, after a change of the second rank's record of a case in the second repetition."""
     values = [
         row.model_copy(update=change)
         if change and (row.case, row.repetition, row.rank) == (case_number, 1, 1)

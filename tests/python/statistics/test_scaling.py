@@ -1,4 +1,4 @@
-"""Growth in proportion to a count, the knee, and what is said of them."""
+"""Growth in proportion to a count, the knee, and their sentences."""
 
 from __future__ import annotations
 

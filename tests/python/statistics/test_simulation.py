@@ -1,7 +1,7 @@
-"""What the statistics promise, tried on invented measurements whose truth is known; seeds are fixed.
+"""The guarantees of the statistics, tried on invented measurements whose truth is known; seeds are fixed.
 
 All numbers are those of docs/measuring.md and of decision 14. With 2000 experiments a share of 95 % is found
-to within ± 1 % (two standard errors), so what is promised to be at most 5 % must be found in less than 6 %.
+to within ± 1 % (two standard errors), so a promised 5 % must be found in less than 6 %.
 """
 
 from __future__ import annotations

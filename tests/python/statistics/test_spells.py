@@ -1,4 +1,4 @@
-"""When a straggler fell behind is told from the intervals of its timeline."""
+"""The slow time of a straggler is found from the intervals of its timeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run says about each operation is computed from the samples that count, and from no others."""
+"""The summary of each operation is computed from the samples that count, and from no others."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ Worse = Callable[[random.Random, tuple[float, ...], tuple[float, ...]], dict[str
 
 
 def _fewer(draw: random.Random, rates: tuple[float, ...], seconds: tuple[float, ...]) -> dict[str, Any]:
-    """The repetition that is nearest to the centre is lost: what is left is not steadier."""
+    """The repetition that is nearest to the centre is lost: the rest is not steadier."""
     middle = sorted(range(len(rates)), key=lambda one: rates[one])[len(rates) // 2]
     keep = [number for number in range(len(rates)) if number != middle]
     return {"rates": tuple(rates[one] for one in keep), "seconds": tuple(seconds[one] for one in keep)}

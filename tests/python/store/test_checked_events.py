@@ -1,4 +1,4 @@
-"""No field of an event may have a value of another type, or beyond its range, whoever wrote it."""
+"""No field of an event may have a value of another type, or beyond its range, from any writer."""
 
 import copy
 import json

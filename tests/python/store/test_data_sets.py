@@ -1,4 +1,4 @@
-"""What each case of a run found in a data set, and what it left."""
+"""The content of a data set before and after each case of a run."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an engine describes fits what it says of it."""
+"""An engine's description fits its own messages."""
 
 import json
 import subprocess

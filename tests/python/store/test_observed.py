@@ -1,4 +1,4 @@
-"""What a server was seen to do, put beside a run by time."""
+"""Observations of a server, aligned with a run by time."""
 
 import json
 from pathlib import Path

@@ -33,7 +33,7 @@ def run_dir(tmp_path: Path) -> Path:
 
 
 def test_documents_larger_than_the_buffers_of_the_database_are_read(run_dir: Path) -> None:
-    """A value may be as large as its file; DuckDB refuses one that is larger than it was told."""
+    """A value may be as large as its file; DuckDB refuses one that is larger than its limit."""
     path = run_dir / "run.json"
     document = json.loads(path.read_text())
     document["environment"]["note"] = "x" * (3 * sql.MINIMUM_OBJECT_BYTES)

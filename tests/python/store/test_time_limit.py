@@ -1,4 +1,4 @@
-"""What a time limit cut from a run, apart from cases that ended for their own reason."""
+"""Omissions by a time limit, apart from cases that ended for their own reason."""
 
 import json
 from pathlib import Path

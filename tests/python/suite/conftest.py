@@ -1,4 +1,4 @@
-"""Short ways to say what the tests of suites say again and again."""
+"""Helpers that the tests of suites share."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""What a plan will move, and how long that takes."""
+"""Bytes of a plan, and their time."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What is said of keys in messages and in the form."""
+"""Descriptions of keys in messages and in the form."""
 
 from strider.engine import Description
 from strider.suite.keys import example_of

@@ -1,4 +1,4 @@
-"""What is wrong in a suite is named with its line and with what would be right."""
+"""Errors in a suite are named with their line and a remedy."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,7 @@ block = "1MiB"
 """
 
 MISTAKES: dict[str, tuple[str | re.Pattern[str], str, int, str]] = {
-    # what is done to the suite: (old, new), the line, what the message says
+    # the change of the suite: (old, new), the line, the text of the message
     "no TOML: a value is missing": ('"1MiB"\n', "\n", 14, "a value is missing after ="),
     "no TOML: a size without quotes": ('block = "1MiB"', "block = 1MiB", 14, 'write "1MiB" in quotes'),
     "no TOML: a word without quotes": ('"segmented"', "segmented", 8, "write texts in quotes"),

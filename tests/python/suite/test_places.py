@@ -1,4 +1,4 @@
-"""What a suite from the page may name: what lies below allowed directories, and what was listed."""
+"""Names in a suite from the page: places below allowed directories, and listed ones."""
 
 import os
 from pathlib import Path
@@ -26,7 +26,7 @@ def policy(vocabulary: Vocabulary, *directories: Path, **places: str) -> Policy:
 
 
 def judged(text: str, engine: Engine, rules: Policy) -> str:
-    """What is said of a case; empty if nothing."""
+    """The message on a case; empty if there is none."""
     whole = f'[suite]\nname = "s"\ntarget = "/data"\n[[case]]\n{text}\n'
     try:
         check(build(parse(whole, "s.toml"), engine.description, Changes()), engine, rules)
@@ -99,7 +99,7 @@ def test_what_is_no_regular_file_is_refused_at_once(engine: Engine, tmp_path: Pa
         check(build(parse(whole, "s.toml"), engine.description, Changes()), engine)
 
 
-# --- what is no file
+# --- parameters that are no files
 
 
 def named(kind: str, value: str, key: str = "x.y") -> Named:
@@ -164,7 +164,7 @@ def test_what_is_listed_has_a_key_that_names_a_place(vocabulary: Vocabulary) -> 
 
 
 def test_no_parameter_of_the_engine_is_a_text_without_a_kind(vocabulary: Vocabulary) -> None:
-    """A new text is a place or a choice; what is neither is named here, with the reason."""
+    """A new text is a place or a choice; a text that is neither is named here, with the reason."""
     neither = {("listio", "transport")}  # a word, and no place: what names a provider reaches no other host
     described = {
         (owner, parameter.name)

@@ -1,4 +1,4 @@
-"""What a plan knows of the nodes of its cases."""
+"""The nodes of the cases, as far as a plan knows them."""
 
 import pytest
 

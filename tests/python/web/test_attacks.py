@@ -1,6 +1,6 @@
 """What must be refused, tried on a real server: without a key, from elsewhere, out of bounds.
 
-What is too much is in test_floods.
+test_floods has requests that are too many or too large.
 """
 
 import json
@@ -224,7 +224,7 @@ def test_every_answer_forbids_foreign_scripts_frames_and_guesses(
 
 
 def target_of(server: Server, name: str) -> str:
-    """A target outside of what is allowed, by several ways."""
+    """A target outside of the allowed directories, by several ways."""
     outside = server.store.parent / "outside"
     outside.mkdir(exist_ok=True)
     link = server.allowed / "link"
@@ -339,7 +339,7 @@ def test_links_in_a_run_directory_are_not_followed(server: Server) -> None:
     (run / "ranks.parquet").symlink_to(secret)
     assert server.ask("GET", f"/runs/{run.name}/files/ranks.parquet").status == 404
     (run / "ranks.parquet").unlink()
-    # Not even where the report is made anew each time.
+    # Not even where the report is made again each time.
     (run / "report.html").unlink(missing_ok=True)
     (run / "report.html").symlink_to(secret)
     os.utime(secret)

@@ -1,4 +1,4 @@
-"""The card of a directory from the page: `strider quick`, within what the page may measure."""
+"""The card of a directory from the page: `strider quick`, within the allowed directories."""
 
 import json
 import re

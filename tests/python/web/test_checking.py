@@ -1,4 +1,4 @@
-"""What the page is told of a suite's text."""
+"""Answers to the page on a suite's text."""
 
 from pathlib import Path
 

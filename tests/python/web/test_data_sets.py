@@ -1,4 +1,4 @@
-"""Data sets and cut runs on the page: what it may list, remove and continue."""
+"""Data sets and cut runs on the page: those that it may list, remove and continue."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What the form changes in the text of a suite."""
+"""Changes of the form in the text of a suite."""
 
 import tomllib
 from pathlib import Path

@@ -31,7 +31,7 @@ def test_an_upload_of_100_mb_is_refused_before_it_is_read(server: Server) -> Non
                 sent += connection.send(b"x" * (1 << 20))
         except OSError:
             pass
-        # What is on its way in the kernel's buffers when the connection is closed, and no more.
+        # Only the bytes in the kernel's buffers when the connection is closed.
         assert sent < 50 << 20
 
 
@@ -84,7 +84,7 @@ def test_a_thousand_streams_do_not_keep_anybody_from_the_pages(engine: Engine, t
         assert set(statuses) == {b"200", b"503"}
         assert started.ask("GET", "/runs").status == 200
         open_ones.close()
-        # What was closed makes room for others.
+        # A closed connection makes room for others.
         with started.connect() as later:
             later.sendall(request)
             assert _status(later) in (b"200", b"503")

@@ -1,4 +1,4 @@
-"""Runs from the page are runs of the command line: what they make, how they end, what they leave."""
+"""Runs from the page are runs of the command line: their files, their ends, their remains."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""Who can reach the server: this machine alone."""
+"""Access to the server: from this machine alone."""
 
 from strider.lab.site import free_ports
 from strider.web import server

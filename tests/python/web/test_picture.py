@@ -1,4 +1,4 @@
-"""Pictures are of what the engine does, rank by rank."""
+"""Pictures show the engine's accesses, rank by rank."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The list of runs, and a run while it goes on."""
+"""The list of runs, and an active run."""
 
 import asyncio
 import json
@@ -94,7 +94,7 @@ def test_what_is_no_run_has_no_directory(store: Path, name: str) -> None:
 
 
 def messages(directory: Path) -> list[Any]:
-    """What a stream says of a run that is over."""
+    """The messages of a stream of a run that is over."""
 
     async def collected() -> list[Any]:
         return [news async for news in follow(directory, planned_state(directory))]

@@ -1,4 +1,4 @@
-"""A server that is attacked in all ways at once answers its user, and ends when it is told to."""
+"""A server that is attacked in all ways at once answers its user, and ends on request."""
 
 import resource
 import signal

@@ -56,11 +56,11 @@ def test_the_median_latency_is_the_delay(
 
 
 SERVICE_US = 10_000
-"""Long enough for what FUSE adds, and for what a busy machine takes to wake a process, to be little of it."""
+"""Long compared with the overhead of FUSE, and with the time in which a busy machine wakes a process."""
 
 
 def open_loop(kind: str, load: float, count: int) -> Json:
-    """Reads that come at a rate which is `load` times what the file system serves, one after the other.
+    """Reads that arrive at `load` times the rate of the file system, one after the other.
 
     The kernel lets writes to a file through one at a time, but reads side by side.
     """
@@ -82,9 +82,9 @@ def test_a_queue_that_is_not_full_waits_as_long_as_theory_says(
 ) -> None:
     """The arrivals are known, so the wait of each request is (Lindley), not only their long-run mean.
 
-    15 %: what service takes longer than the delay counts several times in a queue; and a percentile, since a
-    process that is not woken in time delays all that come after it. Whoever asks the next question when the
-    last is answered sees no wait at all.
+    15 %: service time beyond the delay counts several times in a queue; and a percentile, since a
+    process that is not woken in time delays all that come after it. A client that sends the next request when
+    the last is answered sees no wait at all.
     """
     runs = Runs(engine, tmp_path, mount_delayfs(SERVICE_US))
     load, count = 0.5, 250
@@ -153,7 +153,7 @@ def test_beyond_what_is_served_the_wait_grows_with_every_request(
     count = 150
 
     def served_s() -> float:
-        """What a request took, as the last one's latency has it."""
+        """The time of a request, from the last one's latency."""
         sample = runs.run(open_loop(kind, 2, count)).sample(measured=True)
         arrivals, latency = sample["arrivals"], sample["latency"]
         assert arrivals["late_requests"] >= 0.95 * count

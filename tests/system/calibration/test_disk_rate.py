@@ -11,8 +11,8 @@ from strider.engine import Engine
 MIB = 1 << 20
 LIMIT_MIB_S = 30
 SECONDS = 7
-"""The kernel's limit holds over slices of a tenth of a second, and what a disk that was idle moves in the
-first of them is free: 1.3 % of seven seconds."""
+"""The kernel's limit holds over slices of a tenth of a second, and the bytes that an idle disk moves in the
+first of them are free: 1.3 % of seven seconds."""
 
 
 # proves measuring: known-throttle

@@ -27,12 +27,12 @@ listio.server_rate = "{RATE_MIB_S}MiB"
 listio.servers = [1, 4]
 block          = ["48MiB", "192MiB"]
 """
-"""3 s each. With requests that wait at each server, it does not matter how late somebody gets a processor."""
+"""3 s each. With requests that wait at each server, late scheduling of a process does not matter."""
 
 
 @pytest.fixture(scope="module")
 def samples(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> list[Json]:
-    """What a run measures that starts four such servers."""
+    """Rates of a run that starts four such servers."""
     Native("listio").require(engine)
     work = tmp_path_factory.mktemp("limited")
     suite, target, store = work / "limited.toml", work / "target", work / "store"

@@ -1,4 +1,4 @@
-"""A cold read can be had by mounting the target anew, where the user says how."""
+"""Mounting the target again makes a read cold, if the user gives the command."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""CephFS: what is written through the mount is what is read."""
+"""CephFS: reads through the mount return the written data."""
 
 import json
 import os
@@ -51,7 +51,7 @@ METHODS: list[Json] = [
 
 
 def native(record: Record) -> Native:
-    """The library, with what it has to be told."""
+    """The library, with its settings."""
     return Native("cephfs", {"conf": record.endpoints[0].native["configuration"]}, METHODS)
 
 
@@ -97,7 +97,7 @@ class Stopped:
 
     Attributes:
         reported: Whether the rewriting ended nevertheless.
-        content: What the object stores held of the file when it had ended, while the client stood still.
+        content: The content of the file in the object stores at the end, while the client was stopped.
     """
 
     reported: bool

@@ -1,4 +1,4 @@
-"""A lab whose start was killed half way can be told, and taken down without a trace."""
+"""A lab whose start was killed half way is recognised, and removed without a trace."""
 
 import subprocess
 import tempfile
@@ -14,7 +14,7 @@ from strider.lab.processes import marked
 from strider.processes import is_alive
 
 TRIES = 5
-"""A lab that is up before anybody could end its start is taken down and started once more."""
+"""A lab that is up before its start could be killed is removed and started once more."""
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def start_of(parent: Path) -> subprocess.Popen[bytes]:
 
 
 def kill_a_start(parent: Path, daemons: int) -> Record:
-    """What a start that is killed after so many daemons leaves."""
+    """The remains of a start that is killed after so many daemons."""
     folder = parent / "xrootd"
 
     def started() -> Record | None:

@@ -1,4 +1,4 @@
-"""NFS-Ganesha: it serves what it was given. There is no mount; see python/strider/lab/ganesha.py."""
+"""NFS-Ganesha: reads return the written data. There is no mount; see python/strider/lab/ganesha.py."""
 
 import os
 import signal
@@ -40,14 +40,14 @@ def test_a_file_comes_back_as_it_went(ganesha: Record, tmp_path: Path) -> None:
 
 
 def native(record: Record) -> Native:
-    """The library, with what it has to be told."""
+    """The library, with its settings."""
     url = record.endpoints[0].native["url"]
     folder = Path(url.removeprefix("nfs://127.0.0.1").partition("?")[0])
     return Native("nfs", {"url": url, "mount": str(folder)}, [{}, {"depth": 4}], folder)
 
 
 def folder(record: Record) -> Path:
-    """What it exports."""
+    """Its exports."""
     found = native(record).folder
     assert found is not None
     return found
@@ -95,7 +95,7 @@ def test_a_server_that_dies_is_an_error_and_no_hang(engine: Engine, tmp_path: Pa
 
 # proves measuring: nfs-sync, none-means-none
 def test_a_sync_is_the_servers(engine: Engine, tmp_path: Path, ganesha: Record, strace: str) -> None:
-    """libnfs commits what was written when it closes a file, even with `sync = "none"`."""
+    """libnfs commits written data when it closes a file, even with `sync = "none"`."""
     (pid,) = [process.pid for process in ganesha.processes if process.name == "ganesha"]
     server = Server([pid], folder(ganesha), syncs_at_close=1)
     check_server(engine, tmp_path, strace, folder(ganesha), native(ganesha), server, ganesha.enter)

@@ -1,4 +1,4 @@
-"""GlusterFS: what is written through the mount of a volume is what is read."""
+"""GlusterFS: reads through the mount of a volume return the written data."""
 
 import subprocess
 from pathlib import Path

@@ -90,7 +90,7 @@ def events_of(run: Path, kind: str) -> list[Json]:
 def cluster(slurm: Record, tmp_path: Path, engine: Engine) -> Iterator[Cluster]:
     found = Cluster(slurm, tmp_path, engine.path)
     yield found
-    # What a failed test leaves would be in the way of the next one.
+    # The remains of a failed test would disturb the next one.
     found.call("scancel", "--me")
     wait_for(lambda: found.queue == [], "an empty queue", LIMIT_S)
 

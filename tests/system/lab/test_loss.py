@@ -40,7 +40,7 @@ operations = ["write"]
 
 
 class LongRun:
-    """A run of four ranks that goes on until something ends it."""
+    """A run of four ranks that is active until the test ends it."""
 
     def __init__(self, folder: Path, around: Sequence[str], *options: str, **environment: str) -> None:
         self.store = folder / "store"

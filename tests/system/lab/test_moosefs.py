@@ -1,4 +1,4 @@
-"""MooseFS: what is written through the mount is what is read."""
+"""MooseFS: reads through the mount return the written data."""
 
 from pathlib import Path
 

@@ -25,7 +25,7 @@ EACH_MBIT_S, CLIENT_MBIT_S = 100, 250
 
 
 def call(record: Record, *words: object, **environment: str) -> str:
-    """What a command prints that runs on the client."""
+    """The output of a command on the client."""
     done = subprocess.run(
         [*record.enter, *map(str, words)],
         stdin=subprocess.DEVNULL,

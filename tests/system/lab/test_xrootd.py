@@ -1,4 +1,4 @@
-"""XRootD: what is written through xrootdfs is what is read."""
+"""XRootD: reads through xrootdfs return the written data."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ METHODS: list[Json] = [
 
 
 def native(record: Record) -> Native:
-    """The library, with what it has to be told."""
+    """The library, with its settings."""
     return Native("xrootd", {"url": record.endpoints[0].native["server"]}, METHODS)
 
 

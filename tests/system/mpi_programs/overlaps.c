@@ -1,8 +1,8 @@
-/* Ranks that access the same bytes of a file, and what MPI promises of the result.
+/* Ranks that access the same bytes of a file, and the guarantees of MPI.
  *
  *   overlaps FILE TRIALS SEED
  *
- * A trial has one or two calls of each rank, through views of its own. Rank 0 compares what the reads returned, and the
+ * A trial has one or two calls of each rank, through views of its own. Rank 0 compares the read data, and the
  * file, with a serial model. Prints a line for each kind of trial: its name, and the numbers of trials, of those where
  * calls conflict, and of those that nothing explains.
  *
@@ -118,7 +118,7 @@ static int conflicts(void) {
 
 /* --- the serial model --------------------------------------------------------------------------------------------- */
 
-/* Does a call on a file; whether a read returned what is there. */
+/* Executes a call on a file; returns whether a read returned the data of the file. */
 static int apply(int r, int number, unsigned char* file) {
   const struct call* c = &all[r][number];
   for (int i = 0; i < c->bytes; i++) {

@@ -428,7 +428,7 @@ static void command(MPI_File f, const char* name) {
   else fail("unknown step %s", name);
 }
 
-/* Whether the layer serves the file, for the one who runs this. */
+/* Prints whether the layer serves the file. */
 static int is_by_layer(MPI_File f) {
   MPI_Info info;
   char value[64];
