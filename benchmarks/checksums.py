@@ -3,7 +3,7 @@
     .strider/venv/bin/python benchmarks/checksums.py [DIR [ROUNDS]]
 
 One client, one server, a file of 64 MiB (4 KiB requests: 16 MiB) that is written, rewritten and read, without
-sync, on a file system in memory: what the storage takes is not there to hide what checksums take.
+sync, on a file system in memory: no time of storage hides the time of checksums.
 Cases with and without alternate in one run. Wanted: a median ratio of rates of at least 0.9 for 64 KiB and
 more.
 """

@@ -1,4 +1,4 @@
-"""What the benchmarks share: running the engine and fio on the same work, medians and ratios."""
+"""Shared by the benchmarks: running the engine and fio on the same work, medians and ratios."""
 
 import json
 import statistics
@@ -74,7 +74,7 @@ SECRET = "5" * 64
 def list_server(
     folder: Path, place: Path, transport: str, *options: str | Path
 ) -> Iterator[tuple[Path, Json]]:
-    """One list-I/O server; its volume file, and what it says when it is ready.
+    """One list-I/O server; its volume file, and its message when it is ready.
 
     Args:
         folder: That of the build.

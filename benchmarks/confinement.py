@@ -1,4 +1,4 @@
-"""What confinement costs: requests of 4 KiB in memory, and operations on names, confined and bare in turns.
+"""Cost of confinement: requests of 4 KiB in memory, and operations on names, confined and bare alternately.
 
     .strider/venv/bin/python benchmarks/confinement.py [DIR] [ROUNDS]     # such as /dev/shm
 

@@ -3,7 +3,7 @@
     .strider/venv/bin/python benchmarks/counters.py [DIR] [ROUNDS]
 
 Counters are read before and after the timed part, and timelines cost two comparisons a request, so rates
-must not tell the two apart: neither of a phase (MiB/s) nor of its requests (processor time, which other
+must not distinguish the two: neither of a phase (MiB/s) nor of its requests (processor time, which other
 programs on the machine change less). Each round compares two runs next to each other; the median of their
 ratios counts.
 """

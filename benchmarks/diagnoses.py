@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How often Strider's sentences on limits and ranks are said without a cause, and with one, in simulations.
+"""Rates of Strider's sentences on limits and ranks without a cause, and with one, in simulations.
 
     .strider/venv/bin/python benchmarks/diagnoses.py            # simulates all
     .strider/venv/bin/python benchmarks/diagnoses.py sync straggler --runs 1000     # some
@@ -87,7 +87,7 @@ def scattered(rng: Generator, share: float, n: int) -> Values:
 
 
 def speaks(rule: Rule, scene: Scene, number: float, noise: Values, rng: Generator) -> bool:
-    """Whether the rule is said of a simulated run with such a number."""
+    """Whether the rule reports a simulated run with such a number."""
     n = len(noise)
     if scene.is_exact:
         shares: Values = [number * (1 + 1e-6 * rng.random()) for _ in range(n)]

@@ -30,7 +30,7 @@ MOST_NS_PER_EXTENT = 5.0
 
 
 class Wanted(NamedTuple):
-    """What a figure should be."""
+    """The goal of a figure."""
 
     bound: Literal["at least", "at most"]
     value: float
@@ -118,7 +118,7 @@ def measure(program: Path, works: Mapping[str, Work], rounds: int, folder: Path)
 
 
 def print_rows(title: str, unit: str, rows: Mapping[str, list[float]], wanted: Wanted) -> None:
-    """Prints the median and the range of each piece of work, and how far it is from what is wanted."""
+    """Prints the median and the range of each piece of work, and the distance to its goal."""
     table = Table(title=title, title_justify="left")
     table.add_column("work")
     for column in (f"median ({unit})", "range", f"wanted ({wanted.bound})", "÷ wanted"):

@@ -1,6 +1,6 @@
 """Compares the system calls of `strider ior` and `strider mdtest` with those of the real programs.
 
-Runs each command line with both under strace, and compares what the tasks did with the test files: of IOR,
+Runs each command line with both under strace, and compares the tasks' calls on the test files: of IOR,
 each task's transfers with their offsets and lengths in their order, and its syncs; of mdtest, the number of
 calls of each kind on items, also of phases apart, each in a run of its own on the tree of the first. The real
 programs are not part of Strider: give their paths.
@@ -200,7 +200,7 @@ class Pair:
 
 
 def _transfers(lines: list[str], target: Path) -> Iterator[tuple[str, int, int]]:
-    """Yields what a process did with test files: the call, the offset and the length; of a sync 0 and 0."""
+    """Yields the calls of a process on test files: the call, the offset and the length; of a sync 0 and 0."""
     position: dict[str, int] = {}
     synced = False
     for line in lines:

@@ -110,12 +110,12 @@ def of_call(call: Callable[[], object]) -> tuple[float, float]:
 
 
 def page_of(runs: Runs, words: str) -> None:
-    """What the web page needs for the first page of a list."""
+    """The reads of the web page for the first page of a list."""
     runs.listed(runs.found(words)[:100])
 
 
 def works(store: Path) -> Iterator[tuple[str, Callable[[], tuple[float, float]]]]:
-    """What is measured."""
+    """The measurements."""
     names = [directory.name for directory in run_directories(store)]
     at = ("--store", store)
     yield "strider list, no index", lambda: without_index(store, strider("list", *at))

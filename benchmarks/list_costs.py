@@ -47,7 +47,7 @@ def durations(folder: Path, volume: Path, rounds: int) -> dict[Case, float]:
 
 
 def compare(title: str, measured: Measured, turns: int, rounds: int) -> None:
-    """Measures in turns, and prints ratios of rates to the first."""
+    """Measures alternately, and prints ratios of rates to the first."""
     found: dict[str, list[dict[Case, float]]] = {name: [] for name in measured}
     for turn in range(turns):
         for name in list(measured)[:: -1 if turn % 2 else 1]:

@@ -2,14 +2,14 @@
 
     .strider/venv/bin/python benchmarks/list_transfers.py [TRANSPORT [ROUNDS [STORE [OFFSET [BUFFER]]]]]
 
-TRANSPORT is cma (default), tcp or ofi:PROVIDER; STORE is nothing (default: the server forgets what is
-written, so that what is measured is the way there) or files, where temporary files go. One server, one
+TRANSPORT is cma (default), tcp or ofi:PROVIDER; STORE is nothing (default: the server discards
+the data, so that only transport is measured) or files, where temporary files go. One server, one
 client, memory at a stride of twice the length of a piece that begins OFFSET bytes into a page (default 0, as
 the engine's; 16 is where malloc has large blocks), a contiguous file. Rates are those of the best of short
 windows, which other work on the machine moves least; ratios are also given as medians of those within a
-round. `chose` is what hybrid did, and whether the other way was better by more than 5 % within rounds: where
-hybrid takes the better way, it is that way, and only noise tells them apart. Builds `strider-list-transfers`
-and `strider-listio-server` beside the engine.
+round. `chose` is the choice of hybrid, and whether the other way was better by more than 5 % within rounds:
+where hybrid takes the better way, it is that way, and only noise distinguishes them. Builds
+`strider-list-transfers` and `strider-listio-server` beside the engine.
 """
 
 import json
@@ -35,7 +35,7 @@ Times = dict[str, list[float]]
 def measure(
     folder: Path, place: Path, transport: str, *, rounds: str, store: str, offset: str, buffer: str
 ) -> list[Json]:
-    """Runs a server and the client; what the client printed."""
+    """Runs a server and the client; returns the client's output."""
     with list_server(folder, place, transport, "--store", store, "--buffer-bytes", buffer) as (volume, _):
         client = [folder / "benchmarks/listio/strider-list-transfers", volume, rounds, offset]
         done = subprocess.run([str(word) for word in client], check=True, stdout=subprocess.PIPE, text=True)

@@ -25,7 +25,7 @@ from strider.listio import VOLUME_FILE, ServerOptions, serve, stop
 
 
 def measure(transport: str, rounds: str, trials: str) -> list[Json]:
-    """Runs three servers and the client; what the client printed."""
+    """Runs three servers and the client; returns the client's output."""
     engine = engines.find()
     program = build("strider-locks", "strider-listio-server") / "benchmarks/listio/strider-locks"
     with tempfile.TemporaryDirectory() as place:

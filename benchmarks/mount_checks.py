@@ -4,7 +4,7 @@
         [--size 64m] [--entries 100000] [--listings 20]
 
 Starts a volume of four servers in DIR (default: the directory of temporary files) and mounts it with and
-without --cache. Prints a row for each check: what was done, errors, seconds.
+without --cache. Prints a row for each check: action, errors, seconds.
 
 fio      four jobs write --size in random order, buffered and with O_DIRECT, and read it back (crc32c)
 tree     git clones this repository, a compiler builds foundation/ in the clone, tar copies the tree; each is
@@ -76,7 +76,7 @@ class Volume:
 
 
 def run(*words: object, folder: Path) -> str:
-    """Runs a program, which must succeed; what it printed."""
+    """Runs a program, which must succeed; returns its output."""
     done = subprocess.run(
         [str(word) for word in words], cwd=folder, capture_output=True, text=True, check=False
     )
@@ -109,7 +109,7 @@ def fio(volume: Volume, chosen: argparse.Namespace) -> None:
 
 
 def work(folder: Path) -> None:
-    """What is done on the mount and locally."""
+    """The actions on the mount and locally."""
     run("git", "clone", "--quiet", ROOT, "clone", folder=folder)
     clone = folder / "clone"
     (folder / "built").mkdir()

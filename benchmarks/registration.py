@@ -3,7 +3,7 @@
     .strider/venv/bin/python benchmarks/registration.py [ROUNDS]
 
 Fits T = a·p + b on this machine; then 1024 rows of a page at a stride of two are registered, written to a
-file in memory and deregistered, by every strategy in turns: case 1 has no holes, case 2 ten that are not
+file in memory and deregistered, by every strategy alternately: case 1 has no holes, case 2 ten that are not
 mapped, case 3 ten that may not be touched. Figures are those of the best round, which other work on the
 machine moves least. Builds `strider-registration` (benchmarks/listio) beside the engine.
 """

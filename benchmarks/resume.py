@@ -203,7 +203,7 @@ def run_until_complete(trial: Trial, whole: Whole, chance: random.Random) -> Cou
 
 
 def faults(trial: Trial, expected: list[Sample]) -> list[str]:
-    """Returns what is wrong with a run that was cut and resumed."""
+    """Returns the errors of a run that was cut and resumed."""
     samples = trial.samples()
     found = []
     if trial.info().get("status") != "complete":

@@ -59,7 +59,7 @@ def measure_engine(name: str, folder: Path, engine: Path | None, reads: Rows, me
 
 
 def fio_mib_s(folder: Path) -> tuple[float, float]:
-    """MiB/s of the same, by wall and processor time; headers tell the second job what to expect."""
+    """MiB/s of the same, by wall and processor time; headers give the second job the expected data."""
     options = {"ioengine": "psync", "bs": TRANSFER, "size": BYTES, "verify": "crc32c", "verify_state_save": 0}
     run_fio(folder, rw="write", do_verify=0, **options)
     job = run_fio(folder, rw="read", **options)

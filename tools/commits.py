@@ -16,7 +16,7 @@ SUBJECT_LIMIT = 72
 
 
 def breaches(commit: str, message: str) -> Iterator[str]:
-    """What is wrong with the message of a commit."""
+    """Returns the errors in the message of a commit."""
     subject, _, body = message.strip().partition("\n")
     if len(subject) > SUBJECT_LIMIT:
         yield f"{commit}: the subject has {len(subject)} characters, more than {SUBJECT_LIMIT}: {subject}"

@@ -20,7 +20,7 @@ class Compilation:
     """One call of the compiler.
 
     Attributes:
-        file: What it compiles.
+        file: The compiled file.
         sources: The same, or the sources that this file includes.
         command: The call.
     """

@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leaves out what the imports of the tests took."""
+    """Leaves out the time of the tests' imports."""
     _Last.processor_s = processor_s()
 
 

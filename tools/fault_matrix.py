@@ -1,7 +1,7 @@
 """The matrix of faults: runs it, and writes tests/system/faults.json and docs/reference/faults.md.
 
 `make faults` runs all of it, for about an hour on two cores; with names of interfaces, a mount or a way, only
-this part is done anew. `--page` writes the page alone. The exit code is 1 if a fault was not reported under
+this part runs again. `--page` writes the page alone. The exit code is 1 if a fault was not reported under
 its name and no reason explains it.
 """
 
@@ -51,7 +51,7 @@ def _keep(interface: str, mode: str, names: list[str], row: Row) -> None:
 
 
 def main() -> int:
-    """Runs what was asked for."""
+    """Runs the requested parts."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("interface", nargs="*", help="names of interfaces; default: all")
     arguments.add_argument("--mount", choices=list(MODES), help="default: all")

@@ -24,7 +24,7 @@ BOX_W, BOX_H, GAP_X, GAP_Y, MARGIN, PER_ROW = 136, 30, 18, 52, 12, 7
 
 @dataclass
 class Graph:
-    """Folders and what they use.
+    """Folders and the folders that they use.
 
     Attributes:
         files: Number of files, by folder.
@@ -79,7 +79,7 @@ class Graph:
 
         depths = {folder: depth(folder) for folder in sorted(self.files)}
         used = set().union(*self.uses.values())
-        # What no other folder uses stands right above what it uses.
+        # A folder that no other one uses stands right above the folders that it uses.
         tops = {
             each: min((depths[use] for use in self.uses[each]), default=1) - 1
             for each in depths.keys() - used
@@ -201,7 +201,7 @@ def listed(names: set[str], quote: str = "") -> str:
 
 
 def table(graph: Graph) -> list[str]:
-    """Folders and what they use, from the uppermost to the lowest."""
+    """Folders and the ones that they use, from the uppermost to the lowest."""
     rows = [f"| `{each}` | {listed(graph.uses[each], '`')} |" for each in graph.order()]
     return ["| folder | uses |", "|---|---|", *rows, ""]
 

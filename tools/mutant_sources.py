@@ -226,7 +226,7 @@ def plant_python(mutant: Mutant, source: str) -> str:
 
 @dataclass(frozen=True)
 class _Place:
-    """What of a source appears twice: its span, whether it is a statement, and what it becomes."""
+    """Duplicates in a source: the span, whether it is a statement, and its replacement."""
 
     begin: int
     end: int

@@ -14,7 +14,7 @@ from threading import Lock
 from mutant_sources import DESCRIPTIONS, Mutant
 
 UNIT_LIMIT_S, PYTEST_LIMIT_S = 120, 900
-"""How long tests may take before they count as endless: many times what they take."""
+"""Time after which tests count as endless: many times their usual time."""
 UNITS = ("tests/foundation", "tests/engine", "tests/listio")
 PYTHON_PATH = ("tools", "tests/python", "tests/system", "tests/browser")
 SUITE = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\((\w+)", re.MULTILINE)
@@ -165,7 +165,7 @@ def unit_tests(root: Path, build: Path, stage: str) -> list[str]:
 
 
 def _end_group(process: int) -> None:
-    """Ends what a test left running."""
+    """Ends processes that a test left running."""
     try:
         os.killpg(process, signal.SIGKILL)
     except ProcessLookupError:

@@ -57,7 +57,7 @@ class Result:
         number: The fault's.
         file: Where it was planted.
         line: There.
-        change: What was changed.
+        change: The change.
         kill: How it was noticed; None if it survived.
         explained: Why it may survive.
         elapsed_s: How long its tests took.
@@ -93,7 +93,7 @@ class Killers:
         self._lock = Lock()
 
     def keep(self, mutant: Mutant, kill: Kill) -> None:
-        """Writes what has killed a mutant."""
+        """Writes the test that has killed a mutant."""
         with self._lock:
             if self.known.get(mutant.key) == kill.stage:
                 return
@@ -103,7 +103,7 @@ class Killers:
 
 
 def main() -> int:
-    """Does what the command line says."""
+    """Executes the command line."""
     options = _options()
     if options.propose:
         for proposal in mutant_proposals.propose(ROOT, options.propose, options.count, options.seed):
@@ -258,7 +258,7 @@ def _try(mutant: Mutant, tests: Tests, slot: Path) -> Kill | None:
 
 
 def _put(path: Path, text: str) -> None:
-    """Writes a Python source; what was compiled of it goes by seconds and size, which may stay the same."""
+    """Writes a Python source; compiled files are identified by seconds and size, which may stay the same."""
     for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
         compiled.unlink()
     path.write_text(text, encoding="utf-8")

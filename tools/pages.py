@@ -1,4 +1,4 @@
-"""What is written from Strider itself: reference pages, heads of other pages, pictures, types of results.
+"""Files generated from Strider itself: reference pages, heads of other pages, pictures, types of results.
 
 `make pages` writes it into docs/reference, docs/patterns and docs/interfaces; a test compares. The rest of a
 page of a pattern or an interface is written by hand, below the line that ends what comes from here.
@@ -25,7 +25,7 @@ END = "<!-- from here on by hand -->"
 
 @dataclass(frozen=True)
 class Picture:
-    """What a picture shows: small numbers in the place of bytes.
+    """The content of a picture: small numbers in the place of bytes.
 
     Attributes:
         clients: Ranks.
@@ -171,7 +171,7 @@ def interface_head(interface: Interface) -> str:
 
 
 def with_head(page: str, head: str) -> str:
-    """A page with its head replaced; what was written by hand stays, also where there was no head yet."""
+    """A page with its head replaced; text written by hand stays, also where there was no head yet."""
     before, end, by_hand = page.partition(END + "\n")
     if end:
         return head + by_hand
@@ -201,7 +201,7 @@ def expected_files(engine: Engine) -> dict[Path, str]:
 
 
 def main() -> None:
-    """Writes what has changed, and names it."""
+    """Writes changed files, and names them."""
     for path, content in expected_files(engines.find()).items():
         if not path.exists() or path.read_text(encoding="utf-8") != content:
             path.write_text(content, encoding="utf-8")

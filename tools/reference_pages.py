@@ -1,4 +1,4 @@
-"""The reference pages of the manual, from what the engine, the suite reader and the command line say."""
+"""The reference pages of the manual, from the engine, the suite reader and the command line."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ def reference_pages(description: Description) -> dict[str, str]:
     """Name and content of each page of docs/reference.
 
     Args:
-        description: What the engine says of itself.
+        description: The engine's description of itself.
     """
     return {
         "command-line.md": _page("The command line", command_line()),
@@ -78,7 +78,7 @@ def default_of(parameter: Parameter) -> str:
     return f"`{show(parameter.default)}`"
 
 
-# --- what the engine has ---
+# --- the engine ---
 
 
 def _keys(description: Description) -> Iterator[str]:

@@ -50,7 +50,7 @@ def version_of(root: Path) -> str:
 
 
 def check_tree(root: Path) -> None:
-    """Checks that what is committed is what is released.
+    """Checks that the committed files are the released ones.
 
     Raises:
         ReleaseError: It is not.

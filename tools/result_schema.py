@@ -1,4 +1,4 @@
-"""What is written from the engine's schema of results: the types of Python, and a page of the manual."""
+"""Files generated from the engine's schema of results: the types of Python, and a page of the manual."""
 
 import json
 import textwrap
@@ -95,7 +95,7 @@ def python_type(field: FieldSchema) -> str:
         plain = {"Unsigned": "Duration", "Real": "Time"}.get(plain, plain)
     if field.type.endswith(" list"):
         plain = f"list[{plain}]"
-    # What is null where there is no value is None; a real number that could not be computed is NaN.
+    # A null is None; a real number that could not be computed is NaN.
     missing = field.may_be_absent and field.absent is None and plain not in NAN_FOR_NULL
     if field.nullable or missing:
         plain = NAN_FOR_NULL.get(plain, plain)
@@ -157,7 +157,7 @@ def records_module(schema: ResultsSchema) -> str:
 
 
 def schema_json(schema: ResultsSchema) -> str:
-    """The text of `python/strider/store/schema.json`: a line for each field, without what is usual."""
+    """The text of `python/strider/store/schema.json`: a line for each field, without defaults."""
     lines = ["{", f' "events": {json.dumps(schema.events)},', ' "records": {']
     for name, record in schema.records.items():
         lines.append(f'  "{name}": {{"about": {_json(record.about)}, "fields": [')
@@ -167,7 +167,7 @@ def schema_json(schema: ResultsSchema) -> str:
 
 
 def _unusual(field: FieldSchema) -> dict[str, object]:
-    """What a field says beside the defaults of `FieldSchema`; `absent` counts where it is given."""
+    """The attributes of a field that differ from `FieldSchema`; `absent` counts if it is given."""
     return field.model_dump(exclude_defaults=True) | field.model_dump(include={"absent"}, exclude_unset=True)
 
 

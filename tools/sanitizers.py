@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Sanitizer:
-    """What is watched, where, and by which tests.
+    """The watched folders, and their tests.
 
     Attributes:
         flag: What `-fsanitize=` takes.

@@ -13,7 +13,7 @@ COLOURS = 64
 
 
 def main() -> None:
-    """Reads, reduces and writes them; names what is missing."""
+    """Reads, reduces and writes them; names the missing ones."""
     folder = ROOT / "build" / "screenshots"
     missing = [name for name in TAKEN if not (folder / f"{name}.png").is_file()]
     if missing:

@@ -1,7 +1,7 @@
-"""Builds the programs anew with some sources changed or compiled by other options, beside the ordinary build.
+"""Builds the programs again with some sources changed or other options, beside the ordinary build.
 
 Only those sources are compiled. Everything else is taken from the ordinary build's folder: a copy of symbolic
-links to it, in which what needs the new objects is archived and linked anew.
+links to it, in which the archives and programs with the new objects are linked again.
 """
 
 import re
@@ -24,7 +24,7 @@ class _Compilation:
     """Compiling one source again.
 
     Attributes:
-        source: What is compiled.
+        source: The compiled source.
         target: The object file, relative to the build folder.
         command: How.
     """

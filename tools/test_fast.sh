@@ -1,6 +1,6 @@
 #!/bin/sh
-# The inner loop: what most changes break, in under three minutes on two cores. Lint, units in C++ and in Python; nothing
-# that starts servers, mounts anything or waits. The last lines name what was left out: make test runs it.
+# The inner loop: tests that most changes break, in under three minutes on two cores. Lint, units in C++ and in Python; nothing
+# that starts servers, mounts anything or waits. The last lines name the omitted tests: make test runs them.
 set -u
 cd "$(dirname "$(dirname "$(readlink -f -- "$0")")")" || exit 3
 engine=$(tools/setup.sh test) || exit 3

@@ -1,6 +1,6 @@
-"""The tree's own rules: sizes, who includes whom, words that must not stay behind, pages that must exist.
+"""The tree's own rules: sizes, includes, forbidden words, required pages.
 
-Prints one line for each breach (`file:line: what`) and fails if there is one; what is only wanted is advice.
+Prints one line for each breach (`file:line: breach`) and fails if there is one; recommendations are advice.
 """
 
 import ast
@@ -77,7 +77,7 @@ are known by their own name, as in `#include`."""
 
 MPI_FOLDERS = {"ranks", "reports", "ceilings", "phases", "repetitions", "runner", "listio/mpi"}
 MPI_FILES = ("main.cpp", "interfaces/mpi", "interfaces/hdf5", "interfaces/pnetcdf")
-"""Who may include mpi.h, by folder and by the beginning of a name: the ranks' order, interfaces on MPI."""
+"""Files that may include mpi.h, by folder and by the beginning of a name."""
 
 LISTIO_FILES = ("interfaces/listio",)
 """What of engine/ may include listio/client/, by the beginning of a name."""
@@ -88,11 +88,11 @@ FORBIDDEN: dict[str, str] = {
     r"(?<![\w.])/(work|root|home/\w+)/": "a path of one machine",
     r"\b(pypi\.org|pythonhosted\.org|deb\.debian\.org|registry\.npmjs|crates\.io)\b": "a registry's host",
 }
-"""Words by pattern, and what is wrong with them."""
+"""Words by pattern, and their problem."""
 ALLOWED_WORDS = {"tools/tidy.py", "tests/tree/test_tidy.py"}
 """Files that have to name the forbidden words."""
 PLAIN_PAGES = re.compile(r"(README|CONTRIBUTING|docs/([\w-]+|(howto|interfaces|patterns)/[\w-]+))\.md")
-"""The manual but for what is generated, and the decisions."""
+"""The manual except generated pages and the decisions."""
 NOT_PROSE = re.compile(
     rf"^ *(`{{3,}}|~~~).*?^ *\1 *$|{wrap.GENERATED[0]}.*?{wrap.GENERATED[1]}|`[^`\n]+`|\]\([^)]*\)",
     re.MULTILINE | re.DOTALL,
@@ -204,7 +204,7 @@ class Finding:
 
 
 def judge_size(path: str, line: int, what: str, lines: int, wanted: int, limit: int) -> Iterator[Finding]:
-    """Compares a length with what is wanted and what is allowed."""
+    """Compares a length with the recommended and the allowed one."""
     if lines > limit:
         yield Finding(path, line, f"{what} has {lines} lines, more than {limit}")
     elif lines > wanted:
@@ -214,7 +214,7 @@ def judge_size(path: str, line: int, what: str, lines: int, wanted: int, limit: 
 
 
 def check_sizes(path: str, text: str) -> Iterator[Finding]:
-    """Files and functions of a length that can be read at once; what is generated is not read.
+    """Files and functions of a length that can be read at once, except generated ones.
 
     Lines that name promises do not count.
     """
@@ -277,7 +277,7 @@ def check_language(path: str, text: str) -> Iterator[Finding]:
 
 
 def check_includes(path: str, text: str) -> Iterator[Finding]:
-    """The direction of includes, and who knows MPI."""
+    """The direction of includes, and the users of MPI."""
     inside = path.removeprefix("engine/")
     folder = included_folder(inside)
     for found in INCLUDE.finditer(text):
@@ -360,7 +360,7 @@ def check_numbers(root: Path, paths: Iterable[str]) -> Iterator[Finding]:
 
 
 BINARY = "tests/listio/fuzz/corpus/"
-"""A folder of what is no text, though a file may have no byte 0."""
+"""A folder of binary files, though a file may have no byte 0."""
 
 
 def check_tree(root: Path) -> list[Finding]:

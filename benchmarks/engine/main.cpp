@@ -1,4 +1,4 @@
-// What the engine does in memory alone: making data, checking it, and making the requests of a plan's cases.
+// The engine's work in memory alone: making data, checking it, and making the requests of a plan's cases.
 //
 //   strider-benchmarks PLAN [OPTIONS OF GOOGLE BENCHMARK]
 #include <benchmark/benchmark.h>
@@ -33,7 +33,7 @@ void generate_data(benchmark::State& state) {
   count_bytes(state);
 }
 
-/// What is done with memory before the first read.
+/// Preparation of memory before the first read.
 void spoil_memory(benchmark::State& state) {
   std::vector<std::byte> memory(static_cast<std::size_t>(state.range(0)));
   for ([[maybe_unused]] auto step : state) {
@@ -43,7 +43,7 @@ void spoil_memory(benchmark::State& state) {
   count_bytes(state);
 }
 
-/// What is wrong with the data of a request in which nothing is right.
+/// Errors in the data of a request without any.
 void classify_data(benchmark::State& state) {
   std::vector<std::byte> memory(static_cast<std::size_t>(state.range(0)), std::byte{0x5a});
   for ([[maybe_unused]] auto step : state) {
@@ -53,7 +53,7 @@ void classify_data(benchmark::State& state) {
   count_bytes(state);
 }
 
-/// All that is done with what a request has read, but for spoiling it.
+/// All work on the data of a read request, except for spoiling it.
 void verify_data(benchmark::State& state) {
   std::vector<std::byte> memory(static_cast<std::size_t>(state.range(0)));
   FileData(identity).fill(memory, 0);

@@ -148,7 +148,7 @@ void measure_domain(Domain& domain, FixedWriter* fixed, int rounds) {
 
 void run(int rounds) {
   const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
-  ::setrlimit(RLIMIT_MEMLOCK, &unlimited);  // only for who may; the fits say if it was too little
+  ::setrlimit(RLIMIT_MEMLOCK, &unlimited);  // only for privileged users; the fits show if it was too little
   std::unique_ptr<FixedWriter> fixed;
   for (const std::string name : {"uring", "mlock", "model"}) try {
       std::unique_ptr<Domain> domain;

@@ -1,4 +1,4 @@
-// strider-list-transfers VOLUME ROUNDS OFFSET: lists moved by every method in turns, one JSON line for each round of
+// strider-list-transfers VOLUME ROUNDS OFFSET: lists moved by every method alternately, one JSON line for each round of
 // each. The memory begins OFFSET bytes into a page.
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what the statistics of Strider promise, on simulated runs whose truth is known.
+"""Measures the guarantees of Strider's statistics, on simulated runs whose truth is known.
 
     python benchmarks/statistics/bench.py                  all tables, half an hour or more on one core
     python benchmarks/statistics/bench.py --write          the same, and writes docs/reference/statistics.md
@@ -70,7 +70,7 @@ def _announced(trials: int, rng: np.random.Generator, progress: Progress) -> lis
     return [announced_differences(trials // 2, rng, progress)]
 
 
-#: Each part by its name, with what it takes beside the others, in seconds for 500 trials.
+#: Each part by its name, with its time beside the others, in seconds for 500 trials.
 PARTS: dict[str, tuple[Part, int]] = {
     "coverage": (_coverage, 60),
     "cards": (_cards, 20),

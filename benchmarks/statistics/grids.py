@@ -50,7 +50,7 @@ class Grid:
 
     Attributes:
         title: Its heading.
-        about: What was simulated, and what the numbers are.
+        about: The simulation, and the meaning of the numbers.
         heads: Of the columns.
         claims: Sentences on what does not hold, with the command that shows it.
     """

@@ -67,7 +67,7 @@ def _error(errors: Sequence[float]) -> float:
 
 
 def named_sets(trials: int, rng: np.random.Generator, progress: Progress) -> Grid:
-    """How often the results that cannot be told from the best contain it, and how many they are."""
+    """Shares of runs whose results that do not differ from the best contain it, and the number of these."""
     about = (
         "Share of runs, in percent, in which the truly best case is among those that cannot be told from the "
         f"highest, and the mean number of these; {10 * trials} runs each with a true spread of 5 %. 95 % or "

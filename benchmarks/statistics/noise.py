@@ -1,4 +1,4 @@
-"""Noise of repetitions, as logarithms of rates: what is added to the logarithm of the true rate.
+"""Noise of repetitions, as logarithms of rates: the summand of the logarithm of the true rate.
 
 Every kind has a mean of 0 on the logarithmic scale. So the geometric mean of the true rate is known, and the
 arithmetic mean as far as `Noise.mean_factor` gives it.

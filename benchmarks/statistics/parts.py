@@ -1,6 +1,6 @@
 """The page of the manual: the tables of each part, with the commit on which they were measured.
 
-Parts can be measured one by one: what the page has of the others stays, with their own commits.
+Parts can be measured one by one: the other parts of the page stay, with their own commits.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ _ALIKE = "Repetitions resemble"
 
 @dataclass(frozen=True)
 class Operation:
-    """What the rules ask of the summary of an operation."""
+    """Values of an operation's summary for the rules."""
 
     key: tuple[int, str]
     rates: Sequence[float]
@@ -69,7 +69,7 @@ class Operation:
 
 
 def sentences_on(logs: Logs) -> set[str]:
-    """What is said of the repetitions of a run; a row of logarithms for each operation."""
+    """The findings on the repetitions of a run; a row of logarithms for each operation."""
     own = cast(
         Sequence[OperationSummary],
         [Operation((number, "write"), rates) for number, rates in enumerate(np.exp(logs).tolist(), 1)],
@@ -95,7 +95,7 @@ def rules(trials: int, rng: Random, progress: Progress) -> list[Grid]:
 
 
 def false_sentences(trials: int, rng: Random, progress: Progress) -> Grid:
-    """How often something is said of repetitions that are alike."""
+    """Share of equal repetitions with a finding."""
     about = (
         f"Share of runs of {_OPERATIONS} operations without a cause, in percent, of which a sentence is "
         f"said, by the number of repetitions; {trials} runs each. The rate is that of the last of 8 ranks. "
@@ -148,7 +148,7 @@ _CAUSES: Mapping[str, tuple[Callable[[Logs, Random], None], str]] = {
 
 
 def found_sentences(trials: int, rng: Random, progress: Progress) -> Grid:
-    """How often a cause in one operation is said."""
+    """Share of runs that report a cause in one operation."""
     about = (
         f"Share of runs of {_OPERATIONS} operations in percent of which the sentence is said, if one "
         f"operation has its cause; {trials} runs each, {_NULL[0].name}."
@@ -174,7 +174,7 @@ def found_sentences(trials: int, rng: Random, progress: Progress) -> Grid:
 
 
 def methods(trials: int, rng: Random, progress: Progress) -> Grid:
-    """How often two methods of list I/O are said to differ, and to cross over."""
+    """Share of runs in which two methods of list I/O are reported to differ, and to cross over."""
     counts, few = (3, 5, 10), max(trials // 5, 1)
     about = (
         "Share of runs of list I/O by two methods over five lengths, in percent, of which a sentence is "

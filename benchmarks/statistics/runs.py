@@ -1,7 +1,7 @@
 """Synthetic runs: plan, run document and events from noise, with causes planted in single cases.
 
 `Synthetic.write` makes a run directory as the engine and `strider run` do (docs/formats.md). `Synthetic.load`
-gives what the reader makes of it, without files: a hundred times as fast.
+returns the reader's result, without files: a hundred times as fast.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Shares = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Cause:
-    """What is planted in a case.
+    """The planted cause of a case.
 
     Attributes:
         slow_rank: How many times as long as the others rank 1 takes.

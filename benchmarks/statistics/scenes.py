@@ -60,7 +60,7 @@ def _nfs(ceilings: Mapping[str, float]) -> Setting:
 
 
 def _edge() -> list[Planned]:
-    """Every share a tenth below the value from which on it is said."""
+    """Every share a tenth below the threshold of its report."""
     times = [{"sync_s": 0.45}, {"open_s": 0.17, "close_s": 0.01}, {"prepare_s": 0.22}, {"compute_s": 0.27}]
     cases = [Planned(cause=Cause(times=own)) for own in times]
     cases += [

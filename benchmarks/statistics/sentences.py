@@ -1,4 +1,4 @@
-"""For each sentence: how often it is said without a cause, and with its cause planted."""
+"""For each sentence: its rate without a cause, and with its cause planted."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ STATED: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Counts:
-    """In how many runs of a scene each sentence was said, and each rule of each case."""
+    """Number of runs of a scene with each sentence, and with each rule of each case."""
 
     scene: Scene
     n: int
@@ -99,7 +99,7 @@ class Counts:
 
 
 def observe(scene: Scene, n: int, trials: int, rng: np.random.Generator) -> Counts:
-    """Makes so many runs of a scene and counts what is said of them."""
+    """Makes so many runs of a scene and counts their sentences."""
     every: Counter[str] = Counter()
     of_case: Counter[tuple[str, int]] = Counter()
     for _ in range(trials):
@@ -137,14 +137,14 @@ def _observed(
 
 
 def _weight(scene: Scene) -> int:
-    """What a run takes beside others."""
+    """The time of a run beside others."""
     return 25 + 5 * len(scene.cases)
 
 
 def false_alarms(
     trials: int, rng: np.random.Generator, progress: Progress, counts: Sequence[int] = COUNTS
 ) -> list[Grid]:
-    """The table of sentences that are said without a cause, and that of sentences without a trial."""
+    """The table of sentences that appear without a cause, and that of sentences without a trial."""
     every = scenes()
     observed = list(
         _observed([scene.name for scene in every if scene.is_null], trials, rng, progress, counts)
@@ -155,7 +155,7 @@ def false_alarms(
 
 
 def found_with(group: str) -> Callable[[int, np.random.Generator, Progress], list[Grid]]:
-    """What makes the table of the sentences that are said with a group of causes, one of `PLANTED`."""
+    """The rows of the table of sentences with a group of causes, one of `PLANTED`."""
 
     def part(trials: int, rng: np.random.Generator, progress: Progress) -> list[Grid]:
         names = [scene.name for scene in planted(group)]
@@ -168,7 +168,7 @@ def found_with(group: str) -> Callable[[int, np.random.Generator, Progress], lis
 
 
 def _without_cause(observed: Sequence[Counts], trials: int, counts: Sequence[int]) -> tuple[Grid, set[str]]:
-    """Sentences of runs without a cause, each with the kind of run in which it is said most."""
+    """Sentences of runs without a cause, each with the kind of run in which it is most frequent."""
     names = [one.scene.name for one in observed if one.scene.is_null and one.n == counts[0]]
     about = (
         f"Share of runs without a cause, in percent, in which a sentence is said: {trials} runs each for "

@@ -267,7 +267,7 @@ class Contest:
         shared: Noise that both sides of a round (or pair of runs) have in common.
         own: Noise of each measurement.
         of_runs: Run effect.
-        metric: What is compared.
+        metric: The compared metric.
         is_promised: Whether at most 5 % of tables may name anything.
     """
 
@@ -313,7 +313,7 @@ class Outcome:
 
 
 def verdicts(trials: int, rng: Random, progress: Progress, largest: int = 100) -> list[Grid]:
-    """How often comparisons name what is not there, and what is."""
+    """Shares of comparisons that name a missing difference, and a present one."""
     sizes = [rows for rows in (1, 10, 100) if rows <= largest]
     few = max(trials // 10, 1)
     false = Grid(

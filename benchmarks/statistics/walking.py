@@ -73,7 +73,7 @@ class Sentence:
         return any(self.longest in text and self.pattern.search(text) for text in texts)
 
 
-#: What a page says without words.
+#: Content of a page without words.
 OPENED = (
     Sentence(
         "charts: the map of ranks is open",
@@ -112,7 +112,7 @@ def _of_module(file: Path) -> Iterator[Sentence]:
 
 
 def _raised(function: ast.FunctionDef) -> set[int]:
-    """Nodes of docstrings and of errors: neither is said of a run."""
+    """Nodes of docstrings and of errors: neither is reported of a run."""
     nodes = [one for one in ast.walk(function) if isinstance(one, ast.Raise)]
     first = function.body[0]
     docs = [first] if isinstance(first, ast.Expr) else []
@@ -133,7 +133,7 @@ def _texts(function: ast.FunctionDef, skipped: set[int]) -> Iterator[str]:
 
 
 def said(made: Synthetic) -> dict[str, set[int]]:
-    """The sentences that are said of a run, each with the cases it is about as far as that is known."""
+    """The sentences on a run, each with its cases as far as they are known."""
     directory = Path(made.name)
     results = Results(made.load(directory))
     with _in_memory(made):
@@ -150,7 +150,7 @@ def said(made: Synthetic) -> dict[str, set[int]]:
 
 
 def texts_of(made: Synthetic) -> list[str]:
-    """All texts that are said of a run."""
+    """All texts on a run."""
     results = Results(made.load(Path(made.name)))
     with _in_memory(made):
         results.__dict__["counters"] = made.counters()

@@ -47,7 +47,7 @@ def start() -> int:
 
 
 def _open_closed_streams() -> None:
-    """Opens what the caller has closed (`>&-`), so that no file of Strider gets the number of a stream."""
+    """Opens streams that the caller has closed (`>&-`), so that no file gets the number of a stream."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             opened = os.open(os.devnull, os.O_RDWR)

@@ -37,7 +37,7 @@ def cancel(
 
 
 def outcome_lines(job: "Job", done: "Cancelled") -> list[str]:
-    """Returns what a cancellation did, one line each."""
+    """Returns the result of a cancellation, one line each."""
     if done.was.is_over:
         return [f"job {job.id} has ended already: nothing to cancel"]
     lines = []

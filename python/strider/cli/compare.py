@@ -163,7 +163,7 @@ def _compare(
 
 
 def _print_chances(found: "Comparison") -> None:
-    """Prints what a test of these pairs decides, on the error output; nothing without pairs."""
+    """Prints the possible verdicts of a test of these pairs, on the error output; nothing without pairs."""
     from statistics import median
 
     from strider.compare.chances import Test, chances_text

@@ -33,7 +33,7 @@ def lines(
     Args:
         heads: Headings.
         rows: Texts, one for each heading.
-        numbers: Columns, from 0, whose texts stand at the right.
+        numbers: Columns, from 0, whose texts are aligned to the right.
         widths: Of the columns.
     """
     yield line(heads, numbers, widths)

@@ -19,7 +19,7 @@ def render(checked: CheckedPlan, description: Description, rates: AssumedRates, 
     """Prints a row for each case, the common parameters and the totals.
 
     Args:
-        checked: The plan and what it needs.
+        checked: The plan and its requirements.
         description: The engine's description; parameters at their default are not shown.
         rates: Assumed rates for the time estimate.
         console: Where to print.
