@@ -11,7 +11,7 @@ from strider.engine import Engine
 from strider.errors import StriderError
 
 SHORTER = {"STRIDER_REPORT": "no", "STRIDER_CEILINGS": "none"}
-"""What a run of a test does without, which takes half of its processor time."""
+"""Settings of the runs of tests: half of the processor time."""
 MACHINE = "machine: "
 """How the reason of a skip begins that no package can cure, such as rights or a kernel's features."""
 

@@ -67,7 +67,7 @@ class TransferWorker final : public PhaseWorker {
   std::optional<Examiner> examiner_;
   std::optional<ValueRecorder> values_;
   std::optional<OlderData> older_;  ///< of the phases before this one
-  std::optional<Mixed> mixed_;  ///< of read-write
+  std::optional<Mixed> mixed_;      ///< of read-write
   Work work_;
   std::optional<Transfer> transfer_;      ///< with one request at a time
   std::optional<QueuedTransfer> queued_;  ///< with a file that keeps requests in flight

@@ -30,7 +30,7 @@ class Worker {
     const bool takes_turn = (changes || target_.fill != 0) && !std::holds_alternative<StartFillRequest>(request);
     if (!takes_turn) return target_.alone ? alone(request, work) : work();
     return stores_.copies->turns.carry_out(target_, changes && file_of(request) != names_number,
-                                          [&] { return target_.alone ? alone(request, work) : work(); });
+                                           [&] { return target_.alone ? alone(request, work) : work(); });
   }
 
   Errno operator()(const WriteRequest& request) {

@@ -5,7 +5,6 @@ import io
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -17,9 +16,6 @@ import strider
 from strider.cli import app, main
 from strider.cli.reference import SMALLEST_SUITE
 from strider.engine import Engine
-from strider.listio import processes_of
-from strider.listio.tool import SERVER
-from strider.processes import is_alive
 from strider.running.performing import last_lines
 from strider.statistics.grades import GRADES, REASONS, plain
 
@@ -591,21 +587,3 @@ class TestDescribe:
         assert main(["describe", topic, name]) == 0
         (row,) = (line for line in capfd.readouterr().out.splitlines() if line.split()[:1] == [key])
         assert default in row.split()
-
-
-class TestAVolume:
-    def test_a_served_volume_says_how_to_stop_it(
-        self, engine: Engine, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        if not engine.path.resolve().with_name(SERVER).exists():
-            pytest.skip("needs the list-I/O service (Debian package libssl-dev)")
-        volume = tmp_path / "a volume"
-        try:
-            assert main(["listio", "serve", str(volume), "--servers", "1"]) == 0
-            (line,) = (one for one in capfd.readouterr().out.splitlines() if one.startswith("to stop: "))
-            words = shlex.split(line.removeprefix("to stop: "))
-            assert words[0] == "strider"
-            assert main(words[1:]) == 0
-            assert not any(is_alive(process) for process in processes_of(volume))
-        finally:
-            main(["listio", "stop", str(volume)])
