@@ -1,14 +1,17 @@
-"""The compilations of a build folder, and what of the checkout each of them compiles.
+"""The compilations of a build folder, and the sources of each of them.
 
-    tools/compile_commands.py BUILD OUT    writes OUT/compile_commands.json, one entry for each source
+    tools/compile_commands.py BUILD    compiles each source by itself, without an object, and names those that fail
 
-CMake compiles files together, by a file that includes them, and knows the commands of these files alone.
+CMake compiles files together, by a file that includes them: a source could use an include of its neighbour.
 """
 
 import json
+import os
 import re
 import shlex
+import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,18 +58,23 @@ def _sources(file: Path) -> tuple[Path, ...]:
     return tuple(map(Path, _INCLUDED.findall(file.read_text(encoding="utf-8"))))
 
 
+def _fails_alone(each: Compilation, source: Path, build: Path) -> bool:
+    """Compiles one source of a shared unit by itself, and shows the errors."""
+    words = [str(source) if word == str(each.file) else word for word in each.command]
+    return subprocess.run([*words, "-fsyntax-only"], cwd=build, check=False).returncode != 0
+
+
 def main() -> int:
-    """Writes the commands of each source."""
-    build, out = map(Path, sys.argv[1:])
-    entries = []
-    for each in compilations(build):
-        command = shlex.join(each.command)
-        for source in each.sources:
-            of_source = command.replace(str(each.file), str(source))
-            entries.append({"directory": str(build), "file": str(source), "command": of_source})
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
-    return 0
+    """Compiles each source by itself."""
+    build = Path(sys.argv[1])
+    alone = [(each, source) for each in compilations(build) if each.is_shared for source in each.sources]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        failed = list(pool.map(lambda pair: _fails_alone(*pair, build), alone))
+    for (_, source), has_failed in zip(alone, failed, strict=True):
+        if has_failed:
+            print(f"{source}: does not compile by itself: include what it uses")
+    print(f"{len(alone)} sources, {sum(failed)} failed")
+    return 1 if any(failed) or not alone else 0
 
 
 if __name__ == "__main__":

@@ -79,6 +79,7 @@ PARTS = (
     of_units("faulty-lists", FAULTS, "*-*Linearizability*", STRIDER_FAULTY_LISTS="1000"),
     of_units("corruptions", SERVICE, DAMAGED, STRIDER_CORRUPTIONS="400"),
     of_units("patterns", "{build}/tests/engine/strider-tests", "*Pattern*", STRIDER_TEST_DRAWS="8000"),
+    Part("single-files", [PYTEST[0], "tools/compile_commands.py", "{build}"]),
     Part("mutants", [PYTEST[0], "tools/mutants.py"], is_short=False),
     Part("mutants-sample", [PYTEST[0], "tools/mutants.py", "--units", "--sample", "60", "--seed", "{seed}"]),
     Part(
