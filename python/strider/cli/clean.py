@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from strider.cli.options import DryRunOption
 from strider.console import echo, error_console
 from strider.errors import ExitCode
 from strider.running.options import JsonOption, QuietOption
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
 
 def clean(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Target directory of the runs.")],
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List what would be removed; remove nothing.")
-    ] = False,
+    dry_run: DryRunOption = False,
     force: Annotated[
         bool,
         typer.Option(

@@ -11,24 +11,21 @@ from strider.console import echo
 from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
+    from strider.cli.options import TaskOptions
     from strider.importers import Imported
     from strider.importers.imported import Grades, ResultFile
     from strider.importers.options import Surroundings
-    from strider.launch.launchers import Places
-    from strider.running.options import RunOptions
+    from strider.running.options import RankOptions, RunOptions
     from strider.statistics import OperationSummary
     from strider.store import Run
 
 
-def surroundings(
-    tasks: int | None, per_node: int | None, places: "Places | None" = None, *, keeps_files: bool = False
-) -> "Surroundings":
+def surroundings(tasks: "TaskOptions", ranks: "RankOptions", *, keeps_files: bool = False) -> "Surroundings":
     """Returns the task layout for another benchmark: tasks per node as given, of the places, or from Slurm.
 
     Args:
-        tasks: Number of tasks; None: that of the places, or 1.
-        per_node: Tasks on each node; None if not given.
-        places: Hosts and nodes of the command line; None if it has none.
+        tasks: Number of tasks, or else that of the places, or 1; tasks on each node.
+        ranks: Hosts and nodes of the command line.
         keeps_files: Whether tests use files under the other benchmark's names.
 
     Raises:
@@ -36,11 +33,11 @@ def surroundings(
     """
     from strider.importers.options import Surroundings
 
-    count = tasks or (places and places.ranks) or 1
-    mapped = places.mapping(count).per_node if places else None
-    return Surroundings(
-        count, per_node or mapped or _tasks_per_node(count, os.environ), os.environ, keeps_files
-    )
+    places = ranks.places()
+    count = tasks.tasks or places.ranks or 1
+    mapped = places.mapping(count).per_node
+    per_node = tasks.tasks_per_node or mapped or _tasks_per_node(count, os.environ)
+    return Surroundings(count, per_node, os.environ, keeps_files)
 
 
 def run_or_write(imported: "Imported", suite: Path | None, options: "RunOptions") -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from strider.cli.grouped import grouped
-from strider.cli.options import TasksOption, TasksPerNodeOption, WriteSuiteOption
+from strider.cli.options import TaskOptions
 from strider.running.options import OutputOptions, RankOptions, RunOptions
 
 
@@ -16,9 +16,7 @@ def ior(
         list[str] | None,
         typer.Argument(metavar="-- ARGUMENTS…", help="IOR options, after --; -f FILE reads a script."),
     ] = None,
-    tasks: TasksOption = None,
-    tasks_per_node: TasksPerNodeOption = None,
-    suite: WriteSuiteOption = None,
+    tasks: TaskOptions,
     ranks: RankOptions,
     output: OutputOptions,
 ) -> None:
@@ -31,8 +29,8 @@ def ior(
     from strider.cli import importing
     from strider.importers.ior import read_command
 
-    around = importing.surroundings(tasks, tasks_per_node, ranks.places(), keeps_files=suite is None)
+    around = importing.surroundings(tasks, ranks, keeps_files=tasks.suite is None)
     imported = read_command(arguments or [], around)
     # IOR's columns come from the rows of all tasks, also of more than 64.
     options = RunOptions.of(ranks, output, timeline="rank")
-    importing.run_or_write(imported, suite, options)
+    importing.run_or_write(imported, tasks.suite, options)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from strider.cli.grouped import grouped
-from strider.cli.options import TasksOption, TasksPerNodeOption, WriteSuiteOption
+from strider.cli.options import TaskOptions
 from strider.running.options import OutputOptions, RankOptions, RunOptions
 
 
@@ -16,9 +16,7 @@ def mdtest(
         list[str] | None,
         typer.Argument(metavar="-- ARGUMENTS…", help="mdtest options, after --."),
     ] = None,
-    tasks: TasksOption = None,
-    tasks_per_node: TasksPerNodeOption = None,
-    suite: WriteSuiteOption = None,
+    tasks: TaskOptions,
     ranks: RankOptions,
     output: OutputOptions,
 ) -> None:
@@ -31,6 +29,6 @@ def mdtest(
     from strider.cli import importing
     from strider.importers.mdtest import read_command
 
-    imported = read_command(arguments or [], importing.surroundings(tasks, tasks_per_node, ranks.places()))
+    imported = read_command(arguments or [], importing.surroundings(tasks, ranks))
     options = RunOptions.of(ranks, output)
-    importing.run_or_write(imported, suite, options)
+    importing.run_or_write(imported, tasks.suite, options)
