@@ -140,6 +140,27 @@ class Settings:
                 mistakes.add(given.place, f"{given.option.name} is not supported: {given.option.refusal}")
 
 
+@dataclass(frozen=True)
+class TypedOptions:
+    """Options of a test as typed values.
+
+    Attributes:
+        settings: The options.
+        surroundings: What the other benchmark learns from MPI.
+    """
+
+    settings: Settings
+    surroundings: Surroundings
+
+    def flag(self, name: str) -> bool:
+        """Whether a flag is set."""
+        return self.settings.number(name) > 0
+
+    def place(self, *names: str) -> str:
+        """Where the first of some options was given that was, for notes."""
+        return self.settings.place(*names).text
+
+
 def _convert(option: Option, text: str) -> Json:
     match option.kind:
         case "text":

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from strider.importers.options import Settings, Surroundings
+from strider.importers.options import TypedOptions
 
 BLOCK_SIZE = 1 << 20
 TRANSFER_SIZE = 1 << 18
@@ -22,17 +22,8 @@ class Asked:
     checks_read: bool
 
 
-@dataclass(frozen=True)
-class Workload:
-    """A test of IOR.
-
-    Attributes:
-        settings: Its options.
-        surroundings: What IOR learns from MPI.
-    """
-
-    settings: Settings
-    surroundings: Surroundings
+class Workload(TypedOptions):
+    """A test of IOR."""
 
     @property
     def api(self) -> str:
@@ -79,14 +70,6 @@ class Workload:
     def draws(self) -> bool:
         """Whether each task draws its offsets, which may repeat (`-z -z`)."""
         return self.settings.number("randomOffset") > 1
-
-    def flag(self, name: str) -> bool:
-        """Whether a flag is set."""
-        return self.settings.number(name) > 0
-
-    def place(self, option: str) -> str:
-        """Where an option was given, for notes."""
-        return self.settings.place(option).text
 
     @property
     def asked(self) -> Asked:

@@ -1,10 +1,9 @@
 """One test of mdtest: its options as typed values, with mdtest's defaults and formulas."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-from strider.importers.options import Settings, Surroundings
+from strider.importers.options import TypedOptions
 
 Phase = Literal["create", "stat", "read", "rename", "remove"]
 _PHASES: dict[Phase, str] = {
@@ -17,25 +16,8 @@ _PHASES: dict[Phase, str] = {
 """The option that asks for each phase, in their order."""
 
 
-@dataclass(frozen=True)
-class Workload:
-    """A test of mdtest.
-
-    Attributes:
-        settings: Its options.
-        surroundings: What mdtest learns from MPI.
-    """
-
-    settings: Settings
-    surroundings: Surroundings
-
-    def flag(self, name: str) -> bool:
-        """Whether a flag is set."""
-        return self.settings.number(name) > 0
-
-    def place(self, *options: str) -> str:
-        """Where the first of some options was given that was, for notes."""
-        return self.settings.place(*options).text
+class Workload(TypedOptions):
+    """A test of mdtest."""
 
     @property
     def phases(self) -> Sequence[Phase]:

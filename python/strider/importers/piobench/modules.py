@@ -108,38 +108,25 @@ def _tiled(values: Values, _: int) -> dict[str, Json]:
     """A row of a tile is one piece of the file: a buffer; a tile has as many rows as there are work units."""
     element = values.get("ElementSize", ELEMENT_SIZE)
     row = values.get("BufferSize", BUFFER_SIZE) // element
-    named = {
-        "tiles_x": values.get("TilesX"),
-        "tiles_y": values.get("TilesY"),
-        "tile_x": values.get("TileSizeX", row),
-        "tile_y": values.get("TileSizeY", values.get("WorkUnits", WORK_UNITS)),
-        "overlap_x": values.get("OverlapX"),
-        "overlap_y": values.get("OverlapY"),
-        "element": element,
+    defaults = {
+        "TileSizeX": row,
+        "TileSizeY": values.get("WorkUnits", WORK_UNITS),
+        "ElementSize": element,
     }
-    return _given(named)
+    return _named({**defaults, **values}, _TILED)
 
 
 def _flash(values: Values, _: int) -> dict[str, Json]:
-    named = {
-        "blocks": values.get("Blocks"),
-        "cells": values.get("Cells"),
-        "guard_cells": values.get("GuardCells"),
-        "variables": values.get("Variables"),
-        "element": values.get("ElementSize"),
-    }
-    return _given(named)
+    return _named(values, _FLASH)
 
 
 def _mesh(values: Values, _: int) -> dict[str, Json]:
-    named = {
-        "vertices": values.get("Vertices"),
-        "values_per_vertex": values.get("ValuesPerVertex"),
-        "values_per_record": values.get("ValuesPerRecord"),
-        "run": values.get("Run"),
-        "element": values.get("ElementSize"),
-    }
-    return {**_given(named), **_seed(values)}
+    return {**_named(values, _MESH), **_seed(values)}
+
+
+def _named(values: Values, directives: Mapping[str, str]) -> dict[str, Json]:
+    """Returns the keys of a suite with the values of their directives, as far as these are given."""
+    return _given({key: values.get(directive) for key, directive in directives.items()})
 
 
 def _given(keys: dict[str, Json]) -> dict[str, Json]:
@@ -158,6 +145,29 @@ def _seed(values: Values) -> dict[str, Json]:
     return _given({"seed": values.get("Seed")})
 
 
+_TILED = {
+    "tiles_x": "TilesX",
+    "tiles_y": "TilesY",
+    "tile_x": "TileSizeX",
+    "tile_y": "TileSizeY",
+    "overlap_x": "OverlapX",
+    "overlap_y": "OverlapY",
+    "element": "ElementSize",
+}
+_FLASH = {
+    "blocks": "Blocks",
+    "cells": "Cells",
+    "guard_cells": "GuardCells",
+    "variables": "Variables",
+    "element": "ElementSize",
+}
+_MESH = {
+    "vertices": "Vertices",
+    "values_per_vertex": "ValuesPerVertex",
+    "values_per_record": "ValuesPerRecord",
+    "run": "Run",
+    "element": "ElementSize",
+}
 _SIMPLE = {"transfer": "BufferSize", "count": "WorkUnits", "size": "WorkUnits", "block": "WorkUnits"}
 
 SPATIAL = (
@@ -198,15 +208,7 @@ SPATIAL = (
             ModuleDirective("OverlapY", "whole", "Rows by which neighbours above each other overlap."),
         ),
         ("Tiled Access",),
-        {
-            "tiles_x": "TilesX",
-            "tiles_y": "TilesY",
-            "tile_x": "TileSizeX",
-            "tile_y": "TileSizeY",
-            "overlap_x": "OverlapX",
-            "overlap_y": "OverlapY",
-            "element": "ElementSize",
-        },
+        _TILED,
     ),
     Spatial(
         "FLASH I/O",
@@ -220,13 +222,7 @@ SPATIAL = (
             ELEMENT,
         ),
         ("FLASH I/O Kernel", "FLASH"),
-        {
-            "blocks": "Blocks",
-            "cells": "Cells",
-            "guard_cells": "GuardCells",
-            "variables": "Variables",
-            "element": "ElementSize",
-        },
+        _FLASH,
     ),
     Spatial(
         "Unstructured Mesh",
@@ -242,13 +238,7 @@ SPATIAL = (
             ELEMENT,
             SEED,
         ),
-        sources={
-            "vertices": "Vertices",
-            "values_per_vertex": "ValuesPerVertex",
-            "values_per_record": "ValuesPerRecord",
-            "run": "Run",
-            "element": "ElementSize",
-        },
+        sources=_MESH,
     ),
 )
 
