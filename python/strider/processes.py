@@ -4,15 +4,17 @@ import os
 import select
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 KILLED_S = 10.0
 """Time limit in seconds for a killed process to exit."""
 
+_Read = TypeVar("_Read")
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -58,7 +60,7 @@ def identify(pid: int, name: str) -> Process | None:
 def of_program(pid: int, name: str) -> Process | None:
     """Returns the identity of a process that runs one program to its end; None if it has exited."""
     found = identify(pid, name)
-    return found.model_copy(update={"executable": _executable(pid)}) if found else None
+    return found.model_copy(update={"executable": executable(pid)}) if found else None
 
 
 def is_alive(process: Process) -> bool:
@@ -93,6 +95,32 @@ def descendants(pid: int) -> list[int]:
         found += children
         pending += children
     return found
+
+
+def read_each(read: Callable[[Path], _Read]) -> Iterator[tuple[int, _Read]]:
+    """Yields the id of each process on this host, and what `read` returns for its folder in /proc.
+
+    Leaves out processes that exit meanwhile, and those that this user may not read.
+    """
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                found = read(folder)
+            except OSError:
+                continue
+            yield int(folder.name), found
+
+
+def command_lines(*, own: bool = False) -> Iterator[tuple[int, list[str]]]:
+    """Yields the id and the command line of each process on this host, or only of those of this user."""
+
+    def words(folder: Path) -> list[str]:
+        if own and folder.stat().st_uid != os.geteuid():
+            return []
+        line = (folder / "cmdline").read_bytes().removesuffix(b"\0")
+        return os.fsdecode(line).split("\0") if line else []
+
+    return ((pid, line) for pid, line in read_each(words) if line)
 
 
 def stop(processes: Iterable[Process], grace_s: float) -> list[Process]:
@@ -149,7 +177,7 @@ def _wait(held: dict[int, Process], limit_s: float) -> None:
             del held[descriptor]
 
 
-def _executable(pid: int) -> str:
+def executable(pid: int) -> str:
     """Returns the name of a process's program, which may have been moved or replaced; empty if unknown."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/exe").readlink().name.removesuffix(" (deleted)")

@@ -15,7 +15,7 @@ import pytest
 from harness import strider_command, wait_for
 from strider.engine import Engine
 from strider.launch.confinement import PROGRAM
-from strider.processes import descendants
+from strider.processes import command_lines, descendants
 
 SEED = 19
 STARTS = 6
@@ -142,12 +142,7 @@ def _below(pid: int, name: str) -> list[int]:
 
 def _naming(path: Path) -> list[str]:
     """Command lines of processes that name a path."""
-    found = []
-    for line in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            text = line.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            found += [text] if f"{path}/" in text else []
-    return found
+    return [line for _, words in command_lines() if f"{path}/" in (line := " ".join(words))]
 
 
 def _has_ended(path: Path) -> bool:

@@ -1,7 +1,6 @@
 """The list-I/O service: real servers, the interface that uses them, and runs that bring their own."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -27,6 +26,7 @@ from labs import PATTERNS, Native, check_interruption, check_metadata, check_mou
 from strider.engine import Engine
 from strider.lab import Endpoint
 from strider.listio import VOLUME_FILE, ServerOptions, check, processes_of, serve, status, stop
+from strider.processes import command_lines
 
 METHODS: list[Json] = [
     *({"interface_method": method} for method in ("multiple", "pack", "gather", "hybrid")),
@@ -416,15 +416,8 @@ def _ranks_below(directory: Path) -> list[int]:
 
 def _processes_below(directory: Path, program: str) -> list[int]:
     """Processes of a program with a path below a directory on their command line."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                words = (folder / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if os.fsdecode(words[0]).endswith(program) and any(
-                os.fsdecode(word).startswith(f"{directory}/") for word in words
-            ):
-                found.append(int(folder.name))
-    return found
+    return [
+        pid
+        for pid, words in command_lines()
+        if words[0].endswith(program) and any(word.startswith(f"{directory}/") for word in words)
+    ]

@@ -17,6 +17,7 @@ from strider.engine import Engine
 from strider.listio import VOLUME_FILE
 from strider.listio.hosts import HOSTS_FILE
 from strider.listio.tool import SERVER
+from strider.processes import command_lines
 
 PIECES: Json = {"pattern": "vector", "pattern_pieces": 64, "pattern_piece": 1000, "pattern_count": 4}
 
@@ -57,15 +58,11 @@ class Hosts:
 
     def processes(self) -> list[list[str]]:
         """The command lines of servers of this volume, and of the ssh that leads to them."""
-        found = []
-        for file in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                words = file.read_bytes().decode(errors="replace").split("\0")
-            except OSError:
-                continue
-            if any(str(self.directory) in word for word in words) and any(SERVER in word for word in words):
-                found.append(words)
-        return found
+        return [
+            words
+            for _, words in command_lines()
+            if any(str(self.directory) in word for word in words) and any(SERVER in word for word in words)
+        ]
 
     def see_none(self) -> None:
         """Waits until none is left, nor the shell a host ran it in: that may outlast an ssh that ended."""

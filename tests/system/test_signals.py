@@ -16,6 +16,7 @@ import pytest
 
 from harness import DEADLINE_S, strider_command, wait_for
 from strider.engine import Engine
+from strider.processes import command_lines
 
 ROOT = Path(__file__).parents[2]
 SIGNALS = int(os.environ.get("STRIDER_SIGNALS", "16"))
@@ -70,14 +71,8 @@ class Command:
 
     def left(self) -> list[str]:
         """Processes that name its folders, and the content of the target."""
-        names = []
-        for line in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                command = line.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            except OSError:
-                continue
-            if str(self.target.parent) in command:
-                names.append(command)
+        lines = [" ".join(words) for _, words in command_lines()]
+        names = [line for line in lines if str(self.target.parent) in line]
         return names + [path.name for path in self.target.iterdir()]
 
 

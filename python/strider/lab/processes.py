@@ -1,10 +1,9 @@
 """Processes of a lab: found again by the mark that all of them inherit, or by where they work."""
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
 from pathlib import Path
 
-from strider.processes import Process, identify
+from strider.processes import Process, identify, read_each
 
 MARK_VARIABLE = "STRIDER_LAB"
 """Environment variable that all processes of a lab inherit, also those that its daemons start."""
@@ -34,12 +33,11 @@ def in_networks(namespaces: Collection[str]) -> Iterator[Process]:
 
 def _that(condition: Callable[[Path, str], bool]) -> Iterator[Process]:
     """All processes for whose folder in /proc, and name, a condition holds."""
-    for folder in Path("/proc").iterdir():
-        if not folder.name.isdigit():
-            continue
-        # Processes end while one looks, and those of others may be closed to us: not ours either way.
-        with suppress(OSError):
-            name = (folder / "comm").read_text(encoding="utf-8").strip()
-            found = identify(int(folder.name), name) if condition(folder, name) else None
-            if found:
-                yield found
+
+    def name_of(folder: Path) -> str | None:
+        name = (folder / "comm").read_text(encoding="utf-8").strip()
+        return name if condition(folder, name) else None
+
+    for pid, name in read_each(name_of):
+        if name is not None and (found := identify(pid, name)):
+            yield found

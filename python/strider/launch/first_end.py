@@ -9,9 +9,9 @@ import struct
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from strider.launch.state import FirstEnd, RunState
+from strider.processes import executable
 from strider.store.checked_events import Event
 
 MOST_RANKS = 512
@@ -91,8 +91,7 @@ class RankWatch:
                 descriptor = os.pidfd_open(pid)
                 self._watched.pids[descriptor] = pid
                 self._watched.ended.register(descriptor, select.EPOLLIN)
-            names = {Path(f"/proc/{pid}/exe").readlink().name.removesuffix(" (deleted)") for pid in pids}
-            if names == {self._program} and not self._watched.ended.poll(0):
+            if {executable(pid) for pid in pids} == {self._program} and not self._watched.ended.poll(0):
                 return
         self.close()
 

@@ -4,13 +4,13 @@ The engine repeats its decisions for the repetitions that are complete, and meas
 order. The events continue in the same file, after a `cut` event.
 """
 
-import os
 import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from strider.launch.earlier import Earlier, repair
 from strider.launch.folder import Marker
 from strider.launch.observers import free_name
 from strider.launch.rundir import RunDirectory
+from strider.processes import command_lines
 from strider.store.checked_events import Event
 from strider.suite import Changes, CheckedPlan, Plan, Suite
 from strider.suite.document import parse
@@ -279,15 +280,8 @@ def require_over(directory: RunDirectory, info: dict[str, Any], *, is_over: bool
 
 def processes_of(run: str) -> list[int]:
     """Returns the processes of this host that execute a run: launchers and ranks."""
-    words = b"\0--run\0" + run.encode() + b"\0"
-    found = []
-    for entry in Path("/proc").iterdir():
-        with suppress(OSError):
-            # Of this user: arguments of other users' processes are no facts about a run.
-            is_own = entry.name.isdigit() and entry.stat().st_uid == os.geteuid()
-            if is_own and words in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-    return sorted(found)
+    # Of this user: arguments of other users' processes are no facts about a run.
+    return sorted(pid for pid, words in command_lines(own=True) if ("--run", run) in pairwise(words))
 
 
 def _require_quiet(directory: RunDirectory, host: str) -> None:

@@ -5,7 +5,6 @@ import os
 import select
 import subprocess
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from strider.listio.servers import Lifetime
 from strider.listio.tool import READY, program
 from strider.listio.volume import VOLUME_FILE
 from strider.own_files import own_folder
-from strider.processes import Process, identify, is_alive
+from strider.processes import Process, command_lines, identify, is_alive
 from strider.text_file import open_unfollowed
 
 MOUNT = "strider-listio-mount"
@@ -157,13 +156,11 @@ def unmount(directory: Path, *, lazily: bool = False) -> None:
 
 def _process_of(point: Path) -> Process | None:
     """The process of this user that serves a mount point: the latest, as earlier ones may live on."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            program, *words = (entry / "cmdline").read_bytes().split(b"\0")
-            is_own = entry.stat().st_uid == os.geteuid()
-            if is_own and Path(os.fsdecode(program)).name == MOUNT and os.fsencode(point) in words:
-                found.append(identify(int(entry.name), f"the mount on {point}"))
+    found = [
+        identify(pid, f"the mount on {point}")
+        for pid, (program, *words) in command_lines(own=True)
+        if Path(program).name == MOUNT and str(point) in words
+    ]
     alive = [process for process in found if process is not None]
     return max(alive, key=lambda process: (process.start_ticks, process.pid), default=None)
 

@@ -26,7 +26,7 @@ from pydantic import BaseModel, ValidationError
 
 from strider.errors import ExitCode, StriderError
 from strider.own_files import make_store, read_own, require_own_folder
-from strider.processes import Process, boot_id, identify, is_alive
+from strider.processes import Process, boot_id, command_lines, identify, is_alive
 from strider.text_file import write_whole
 from strider.web.runs import Runs
 from strider.web.site import Site
@@ -41,7 +41,7 @@ RECORD = "job.json"
 
 #: Kind of a job's process.
 _WHAT = "strider run"
-_VERBS = frozenset({b"run", b"quick", b"resume", b"verify"})
+_VERBS = frozenset({"run", "quick", "resume", "verify"})
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
@@ -432,10 +432,7 @@ def _send(process: Process, number: signal.Signals) -> bool:
 
 def _process_of(suite: Path) -> Process | None:
     """The process of a job by its file, where a server was killed before it had noted which one that is."""
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-                if _VERBS & {*words} and os.fsencode(suite) in words:
-                    return identify(int(entry.name), _WHAT)
+    for pid, words in command_lines():
+        if not _VERBS.isdisjoint(words) and str(suite) in words:
+            return identify(pid, _WHAT)
     return None

@@ -34,7 +34,7 @@ from strider.listio.hosts import HOSTS_FILE, HostRecord
 from strider.listio.mounts import MountOptions, start_mount
 from strider.listio.servers import PROCESSES_FILE, ProcessRecord
 from strider.listio.tool import SERVER
-from strider.processes import boot_id, identify, is_alive, of_program
+from strider.processes import boot_id, command_lines, identify, is_alive, of_program
 
 
 @pytest.fixture
@@ -411,14 +411,8 @@ def test_registration_is_fitted_for_each_domain(built: Engine) -> None:
 
 def _servers_in(directory: Path) -> list[int]:
     """Processes of servers that keep their files in a directory."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        if not folder.name.isdigit():
-            continue
-        try:
-            words = (folder / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if words[0].endswith(SERVER.encode()) and str(directory.resolve()).encode() in words:
-            found.append(int(folder.name))
-    return found
+    return [
+        pid
+        for pid, words in command_lines()
+        if words[0].endswith(SERVER) and str(directory.resolve()) in words
+    ]

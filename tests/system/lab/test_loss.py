@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from strider.engine import Engine
 from strider.lab import Record, mounts
 from strider.lab.processes import in_networks
 from strider.launch import losses
-from strider.processes import Process, identify
+from strider.processes import Process, identify, read_each
 
 LIMIT_S = 100
 """The default stall_timeout is longer: nothing but the named loss can end the run within it."""
@@ -166,12 +166,9 @@ def tasks_of(node: str, cluster: Path) -> list[int]:
 
 
 def _named(name: str) -> Iterator[Process]:
-    for folder in Path("/proc").iterdir():
-        with suppress(OSError):
-            if folder.name.isdigit() and (folder / "comm").read_text(encoding="utf-8").strip() == name:
-                found = identify(int(folder.name), name)
-                if found:
-                    yield found
+    for pid, found in read_each(lambda folder: (folder / "comm").read_text(encoding="utf-8").strip()):
+        if found == name and (process := identify(pid, name)):
+            yield process
 
 
 def parent_of(pid: int) -> int:
