@@ -6,49 +6,36 @@ know are read as they are, like all additions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from strider.store.values import Word
 
-def _is_count(value: object) -> bool:
-    return type(value) is int and 0 <= value < 1 << 64
-
-
-def _is_number(value: object) -> bool:
-    return type(value) in (int, float) and 0 <= value < 1e18  # type: ignore[operator]
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_list(value: object, fits: Callable[[object], bool]) -> bool:
-    return isinstance(value, list) and all(map(fits, value))
-
-
-def _is_map(value: object, fits: Callable[[object], bool]) -> bool:
-    return isinstance(value, dict) and all(map(fits, value.values()))
-
-
-_FITS: Mapping[str, Callable[[object], bool]] = {
-    **dict.fromkeys(("bytes", "count", "port"), _is_count),
-    **dict.fromkeys(("choice", "text", "file", "config", "directory", "path", "host", "url"), _is_text),
-    **dict.fromkeys(("volume", "pool", "user"), _is_text),
-    "seconds": _is_number,
-    "flag": lambda value: type(value) is bool,
-    "operations": lambda value: _is_list(value, _is_text),
-    "repetitions": lambda value: _is_count(value) or _is_map(value, _is_number),
-    "map": lambda value: _is_map(value, _is_text),
-    "sharing": lambda value: _is_text(value) or _is_count(value),
-    "numbers": lambda value: _is_list(value, _is_count),
-    "weights": lambda value: _is_map(value, _is_number),
-    "levels": lambda value: _is_list(value, lambda level: _is_count(level) or _is_list(level, _is_count)),
+_Amount = Annotated[float, Field(ge=0, lt=1e18, allow_inf_nan=False)]
+_KINDS: Mapping[str, Any] = {
+    **dict.fromkeys(("bytes", "count", "port"), Word),
+    **dict.fromkeys(("choice", "text", "file", "config", "directory", "path", "host", "url"), str),
+    **dict.fromkeys(("volume", "pool", "user"), str),
+    "seconds": _Amount,
+    "flag": bool,
+    "operations": list[str],
+    "repetitions": Word | dict[str, _Amount],
+    "map": dict[str, str],
+    "sharing": str | Word,
+    "numbers": list[Word],
+    "weights": dict[str, _Amount],
+    "levels": list[Word | list[Word]],
 }
 """Meaning of the values of a kind (docs/formats.md, section 1)."""
+
+
+@cache
+def _values_of(kind: str) -> TypeAdapter[Any]:
+    return TypeAdapter(_KINDS.get(kind, Any) | None, config=ConfigDict(strict=True))
 
 
 class Parameter(BaseModel):
@@ -62,8 +49,11 @@ class Parameter(BaseModel):
 
     def takes(self, value: object) -> bool:
         """Whether a plan may have the value; any for a kind that this Strider does not know."""
-        fits = _FITS.get(self.kind)
-        return value is None or fits is None or fits(value)
+        try:
+            _values_of(self.kind).validate_python(value)
+        except ValidationError:
+            return False
+        return True
 
 
 class _Owner(BaseModel):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -12,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from strider.errors import DamagedRunError, StriderError
 from strider.store.case import Case
 from strider.store.checked_events import EVENT_TYPES, checked, invalid
-from strider.store.described import Description, Parameter, by_name, older_description
+from strider.store.described import Description, by_name, older_description
 from strider.store.events import FILE_CHECK, read_events, read_last_event, require_version, typed_events
 from strider.store.model import (
     CeilingReport,
@@ -96,22 +97,18 @@ def _with_start(events: Sequence[BaseModel], kind: type[_Model]) -> Iterator[tup
 
 def _require_values(path: Path, cases: Sequence[Case], description: Description) -> None:
     """Refuses parameters with values that their kind does not have."""
-    known: dict[tuple[str, str], Mapping[str, Parameter]] = {
-        ("tree", ""): by_name(description.tree_case),
-        ("case", ""): by_name(description.case),
-    }
+    of_owner = cache(description.of)
+    of_cases = {False: by_name(description.case), True: by_name(description.tree_case)}
     for case in cases:
         shapes: Literal["trees", "patterns"] = "trees" if case.is_metadata else "patterns"
-        interface, shape = ("interfaces", case.interface_name), (shapes, case.shape_name)
-        if interface not in known:
-            known[interface] = description.of("interfaces", case.interface_name)
-        if shape not in known:
-            known[shape] = description.of(shapes, case.shape_name)
-        common = ("tree" if case.is_metadata else "case", "")
-        parts = (interface, case.interface), (shape, case.shape), (common, case.model_extra or {})
-        for owner, values in parts:
+        parts = (
+            (of_owner("interfaces", case.interface_name), case.interface),
+            (of_owner(shapes, case.shape_name), case.shape),
+            (of_cases[case.is_metadata], case.model_extra or {}),
+        )
+        for parameters, values in parts:
             for name, value in values.items():
-                parameter = known[owner].get(name)
+                parameter = parameters.get(name)
                 if parameter is not None and not parameter.takes(value):
                     what = (
                         f"case {case.number} with an invalid {name}: it is no value of kind {parameter.kind}"
