@@ -111,16 +111,22 @@ class Ending:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Time limits of the engine in seconds.
+class Watch:
+    """How the engine is followed.
 
     Attributes:
-        stall_s: Maximum time without an event.
-        grace_s: Time to exit after an interruption.
+        interrupted: Termination signals: the first ends the measurement, the second kills the engine.
+        display: Shows the progress.
+        note: Prints a note.
+        stall_s: Maximum time without an event, in seconds.
+        grace_s: Time to exit after an interruption, in seconds.
     """
 
+    interrupted: Interruptions
+    display: Display
+    note: Callable[[str], None]
     stall_s: float
-    grace_s: float
+    grace_s: float = GRACE_S
 
 
 def execute(inputs: RunInputs, display: Display, console: Console, interrupted: Interruptions) -> Outcome:
@@ -160,8 +166,9 @@ def execute(inputs: RunInputs, display: Display, console: Console, interrupted: 
             for observer in observed:
                 observer.move(directory.path)
             state = _planned_state(inputs)
-            ends = partial(attend, interrupted=interrupted, display=display, note=note)
-            ending = _measure(inputs, target, own, directory, state=state, attend=ends, note=note)
+            grace_s = GRACE_S + (REMOUNT_S if inputs.remount else 0.0)
+            watch = Watch(interrupted, display, note, stall_limit_s(inputs.checked.suite.plan), grace_s)
+            ending = _measure(inputs, target, own, directory, state=state, watch=watch)
         finally:
             display.close()
             leftover = _remove(own, resumption, ending.silent if ending else ())
@@ -213,12 +220,11 @@ def _measure(
     directory: RunDirectory,
     *,
     state: RunState,
-    attend: Callable[..., Ending],
-    note: Callable[[str], None],
+    watch: Watch,
 ) -> Ending:
     """Runs the engine, with the servers, mounts, data sets and confinement that the plan needs."""
     checked, engine, launcher, bounds = inputs.checked, inputs.engine, inputs.launcher, inputs.bounds
-    plan = checked.suite.plan
+    plan, note = checked.suite.plan, watch.note
     with (
         _volume(plan, engine, own, _transport(bounds), note) as mounts,
         claimed(checked, target, directory.run, own.target) as sets,
@@ -234,8 +240,7 @@ def _measure(
         kept.begin()
         process = start(launcher, plan.ranks, program, directory.log, confined)
         sets.started()
-        limits = Limits(stall_limit_s(plan), GRACE_S + (REMOUNT_S if inputs.remount else 0.0))
-        ending = attend(process, state, directory, limits=limits)
+        ending = attend(process, state, directory, watch)
         sets.finish(state.data_sets)
         kept.finish(state.data_sets, state.wrong_cases)
     for text in kept.notes:
@@ -366,66 +371,40 @@ def _program(inputs: RunInputs, directory: RunDirectory, own: Path, confined: Co
     ]
 
 
-def attend(
-    process: EngineProcess,
-    state: RunState,
-    directory: RunDirectory,
-    *,
-    interrupted: Interruptions,
-    limits: Limits,
-    display: Display,
-    note: Callable[[str], None],
-) -> Ending:
+def attend(process: EngineProcess, state: RunState, directory: RunDirectory, watch: Watch) -> Ending:
     """Follows the engine and ensures that it has exited, whatever fails in this process."""
     failure = ""
     cause: Cause = "failure"
     try:
-        cause = _follow(
-            process,
-            state,
-            directory,
-            interrupted=interrupted,
-            limits=limits,
-            display=display,
-            note=note,
-        )
+        cause = _follow(process, state, directory, watch)
     except (OSError, StriderError, *DAMAGE) as error:
         failure = f"cannot read the events in {directory.events} ({type(error).__name__}: {error})"
     finally:
         # Also after a normal exit: the launcher may exit before its descendants.
         process.kill()
-    signal = interrupted.received[0].name if cause == "interruption" else ""
+    signal = watch.interrupted.received[0].name if cause == "interruption" else ""
     silent = silent_nodes(end_of(directory.log), state) if state.end is None else []
     return Ending(process.returncode, cause, failure, signal, silent=silent)
 
 
-def _follow(
-    process: EngineProcess,
-    state: RunState,
-    directory: RunDirectory,
-    *,
-    interrupted: Interruptions,
-    limits: Limits,
-    display: Display,
-    note: Callable[[str], None],
-) -> Cause:
+def _follow(process: EngineProcess, state: RunState, directory: RunDirectory, watch: Watch) -> Cause:
     """Follows the events until the engine exits or must be killed."""
-    tail = Tail(directory.events)
+    tail, interrupted, note = Tail(directory.events), watch.interrupted, watch.note
     cause: Cause = "itself"
     kill_at = float("inf")
     with closing(LossWatch(process, directory.log)) as lost, closing(RankWatch(process.program)) as ranks:
         while process.running():
             _take_events(tail, state, note)
             ranks.look(state)
-            display.show(state)
+            watch.display.show(state)
             now = time.monotonic()
             # After its `end` event, the engine is about to exit.
             if interrupted.received and cause == "itself" and state.end is None:
-                cause, kill_at = "interruption", now + limits.grace_s
+                cause, kill_at = "interruption", now + watch.grace_s
                 process.interrupt()
             elif cause == "itself" and state.end is None and lost.seen(now, state):
                 cause, kill_at = "loss", now + LOSS_GRACE_S
-            elif cause == "itself" and now - state.last_event > limits.stall_s:
+            elif cause == "itself" and now - state.last_event > watch.stall_s:
                 cause, kill_at = "stall", now
             elif cause == "itself" and _is_complete(state) and now - state.last_event > END_GRACE_S:
                 cause, kill_at = "finished", now

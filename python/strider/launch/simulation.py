@@ -13,7 +13,7 @@ from strider.launch.job_limits import processors
 from strider.launch.process import Interruptions, start
 from strider.launch.rank_rows import rank_rows
 from strider.launch.rundir import RunDirectory
-from strider.launch.runner import GRACE_S, Limits, Outcome, attend, conclude, run_info, stall_limit_s
+from strider.launch.runner import Outcome, Watch, attend, conclude, run_info, stall_limit_s
 from strider.launch.state import RunState
 from strider.own_files import make_store
 from strider.suite import Plan, Suite
@@ -83,15 +83,8 @@ def simulate(inputs: RunInputs, display: Display, interrupted: Interruptions) ->
             directory.events.touch()
             program = [*_program(engine, directory, plan.ranks), *watching.per_rank_words()]
             process = start(launcher, processes, program, directory.log, Confinement(guard(engine.path)))
-            ending = attend(
-                process,
-                state,
-                directory,
-                interrupted=interrupted,
-                limits=Limits(stall_limit_s(plan), GRACE_S),
-                display=display,
-                note=_nothing_to_note,
-            )
+            watch = Watch(interrupted, display, _nothing_to_note, stall_limit_s(plan))
+            ending = attend(process, state, directory, watch)
             return conclude(directory, state, ending, None)
         except OSError as error:
             raise rundir.cannot_write(directory, error) from error
