@@ -169,6 +169,8 @@ def command_line() -> Iterator[str]:
 def commands(root: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 (Typer keeps the class to itself)
     """The verbs with the words that call them, those of groups after the group's own."""
     for name, command in root.commands.items():
+        if command.hidden:
+            continue
         yield name, command
         for sub, each in getattr(command, "commands", {}).items():
             yield f"{name} {sub}", each

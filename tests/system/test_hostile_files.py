@@ -70,7 +70,7 @@ def verbs(run: Path, whole: Path, scratch: Path) -> list[list[str]]:
         ["compare", str(whole), str(run)],
         ["export", str(run), "--format", "csv", "-o", str(scratch / "table.csv")],
         ["rm", "--dry-run", "--store", store, run.name],
-        ["prune", "--dry-run", "--keep", "0", "--store", store],
+        ["rm", "--dry-run", "--keep", "0", "--store", store],
         ["resume", "--store", store, run.name],
     ]
 

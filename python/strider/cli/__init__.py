@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from strider import __version__
+from strider.cli.aliases import note, prune
 from strider.cli.cancel import cancel
 from strider.cli.clean import clean
 from strider.cli.compare import compare
@@ -27,7 +28,6 @@ from strider.cli.mdtest import mdtest
 from strider.cli.observe import observe
 from strider.cli.piobench import piobench
 from strider.cli.plan import plan
-from strider.cli.prune import prune
 from strider.cli.quick import quick
 from strider.cli.report import report
 from strider.cli.resume import resume
@@ -37,7 +37,7 @@ from strider.cli.serve import serve
 from strider.cli.setup import setup
 from strider.cli.show import show
 from strider.cli.submit import submit
-from strider.cli.tag import note, tag
+from strider.cli.tag import tag
 from strider.cli.watch import watch
 from strider.console import discard_output, echo
 from strider.errors import ExitCode, StriderError, in_words
@@ -80,12 +80,12 @@ app.command("mdtest", cls=MdtestCommand)(mdtest)
 app.command("piobench")(piobench)
 app.command("convert")(convert)
 app.command("tag", context_settings={"ignore_unknown_options": True})(tag)
-app.command("note")(note)
 app.command("rm")(showing_runs(rm))
-app.command("prune")(showing_runs(prune))
 app.command("clean")(clean)
 app.command("doctor")(doctor)
 app.command("setup")(setup)
+app.command("note", hidden=True)(note)
+app.command("prune", hidden=True)(showing_runs(prune))
 app.add_typer(data, name="data")
 app.add_typer(lab, name="lab")
 app.add_typer(listio, name="listio")

@@ -71,7 +71,7 @@ def test_a_damaged_run_of_the_store_can_be_removed(store: Path) -> None:
     assert names(store) == [OTHER]
 
 
-@pytest.mark.parametrize("verb", [["rm", RUN], ["prune", "--keep", "1", "--yes"]])
+@pytest.mark.parametrize("verb", [["rm", RUN], ["rm", "--keep", "1", "--yes"]])
 def test_a_data_set_that_the_run_wrote_is_named(
     store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: list[str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""`strider tag` and `strider note` change the labels that the page shows."""
+"""`strider tag` changes the labels that the page shows."""
 
 from pathlib import Path
 
@@ -25,13 +25,14 @@ def test_tags_are_added_and_removed(run: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_a_note_is_replaced_printed_and_removed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["tag", RUN, "+kept"])
-    assert main(["note", RUN, "after the firmware update"]) == 0
-    assert main(["note", RUN]) == 0
-    assert capsys.readouterr().out.splitlines()[1:] == ["after the firmware update"] * 2
-    assert main(["note", RUN, ""]) == 0
+    assert main(["tag", RUN, "+kept", "--note", "before the firmware update"]) == 0
+    assert main(["tag", RUN, "--note", "after it"]) == 0
+    assert main(["tag", RUN, "-none"]) == 0
+    assert main(["tag", RUN]) == 0
+    assert capsys.readouterr().out.splitlines()[2:] == [f"{RUN}: kept", "after it"] * 3
+    assert main(["tag", RUN, "--note", ""]) == 0
     assert (read_labels(run).note, read_labels(run).tags) == ("", ["kept"])
-    assert capsys.readouterr().out == f"{RUN}: no note\n"
+    assert capsys.readouterr().out == f"{RUN}: kept\n"
 
 
 def test_too_many_tags_change_nothing(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,4 +44,4 @@ def test_too_many_tags_change_nothing(run: Path, capsys: pytest.CaptureFixture[s
 
 def test_a_wrong_name_is_refused(run: Path) -> None:
     assert main(["tag", "2026-11-19", "+x"]) == 2
-    assert main(["note", "2026-11-19", "x"]) == 2
+    assert main(["tag", "2026-11-19", "--note", "x"]) == 2

@@ -1,4 +1,4 @@
-"""`strider prune` removes runs by age, number and status; tags and notes protect them."""
+"""`strider rm` removes runs by age, number and status; tags and notes protect them."""
 
 import io
 import json
@@ -28,8 +28,8 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "store"
 
 
-def prune(store: Path, *words: str) -> int:
-    return main(["prune", "--store", str(store), *words])
+def rm(store: Path, *words: str) -> int:
+    return main(["rm", "--store", str(store), *words])
 
 
 def names(store: Path) -> list[str]:
@@ -52,27 +52,27 @@ def names(store: Path) -> list[str]:
     ],
 )
 def test_all_conditions_must_hold(store: Path, words: list[str], kept: list[str]) -> None:
-    assert prune(store, "--yes", *words) == 0
+    assert rm(store, "--yes", *words) == 0
     assert names(store) == kept
 
 
 def test_a_tag_or_a_note_keeps_a_run(store: Path) -> None:
     assert main(["tag", "--store", str(store), OLD, "+paper"]) == 0
-    assert main(["note", "--store", str(store), NEW, "the good one"]) == 0
-    assert prune(store, "--yes", "--keep", "0") == 0
+    assert main(["tag", "--store", str(store), NEW, "--note", "the good one"]) == 0
+    assert rm(store, "--yes", "--keep", "0") == 0
     assert names(store) == [OLD, NEW]
-    assert prune(store, "--yes", "--keep", "0", "--labelled") == 0
+    assert rm(store, "--yes", "--keep", "0", "--labelled") == 0
     assert names(store) == []
 
 
 def test_a_run_that_may_be_active_stays(store: Path) -> None:
     RunBuilder([CaseSpec()], repetitions=1).write(store / "2026-11-21-101112-quick-abcd", None)
-    assert prune(store, "--yes", "--status", "unfinished") == 0
+    assert rm(store, "--yes", "--status", "unfinished") == 0
     assert len(names(store)) == 4
 
 
 def test_a_dry_run_lists_and_removes_nothing(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert prune(store, "--dry-run", "--older-than", "30d") == 0
+    assert rm(store, "--dry-run", "--older-than", "30d") == 0
     printed = capsys.readouterr().out
     assert printed.startswith(f"{OLD}: complete, ")
     assert printed.endswith("would remove 1 run of 3\n")
@@ -88,7 +88,7 @@ def test_a_terminal_is_asked(
     terminal = io.StringIO(answer)
     monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stdin", terminal)
-    assert prune(store, "--keep", "1") == 0
+    assert rm(store, "--keep", "1") == 0
     assert names(store) == kept
 
 
@@ -96,7 +96,7 @@ def test_without_a_terminal_nothing_is_removed(
     store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
-    assert prune(store, "--keep", "1") == 2
+    assert rm(store, "--keep", "1") == 2
     assert "2 runs not removed: there is no terminal to ask on; add --yes" in capsys.readouterr().err
     assert names(store) == [OLD, MIDDLE, NEW]
 
@@ -104,7 +104,11 @@ def test_without_a_terminal_nothing_is_removed(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "nothing to prune by: add --older-than AGE, --keep N or --status STATUS"),
+        ([], "nothing to remove: name runs, or add --older-than AGE, --keep N or --status STATUS"),
+        (["--labelled"], "nothing to remove: name runs, or add --older-than"),
+        ([OLD, "--keep", "0"], "runs are selected by name or by condition, not by both"),
+        ([OLD, "--labelled"], "runs are selected by name or by condition, not by both"),
+        (["--keep", "0", "--force"], "--force is for named runs"),
         (["--older-than", "soon"], '--older-than soon: "soon" is not a time'),
         (["--status", "done"], 'unknown --status "done": choose from complete,'),
     ],
@@ -112,6 +116,6 @@ def test_without_a_terminal_nothing_is_removed(
 def test_mistakes_are_named(
     store: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
-    assert prune(store, "--yes", *words) == 2
+    assert rm(store, "--yes", *words) == 2
     assert message in capsys.readouterr().err
     assert len(names(store)) == 3
