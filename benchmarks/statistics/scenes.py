@@ -205,9 +205,6 @@ def _cause(name: str) -> str:
     return _CALLED.get(found, found)
 
 
-_REMOTE = {("network", "eth0", "sent_bytes"): _RATE * MIB * 1.05, ("network", "eth0", "sent_segments"): 1.0}
-
-
 def _moved(factor: float) -> list[Planned]:
     """Two interfaces, of which one switches contexts so many times as often."""
     switches = {("kernel", "", "context_switches"): 20_000.0 * factor}

@@ -271,10 +271,6 @@ def words_of(scenario: Scenario) -> str:
     return "\n".join([*lines, "end"])
 
 
-def _words_of_view(view: View) -> str:
-    return f"{view.displacement} {_typed(view.etype)} {_typed(view.filetype)}"
-
-
 def _words_of_calls(calls: Sequence[Access]) -> str:
     words = [str(len(calls))]
     for call in calls:

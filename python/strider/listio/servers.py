@@ -37,7 +37,6 @@ READY_S = 20.0
 """Time limit in seconds for servers to become ready."""
 STOP_S = 10.0
 """Time limit in seconds to complete current requests."""
-MOST_SERVERS = 1024
 _LOG_LINES = 3
 
 Lifetime = Literal["stop", "starter"]

@@ -81,7 +81,6 @@ def _last_rank(run: Run, sample: Sample) -> LastRank | None:
         node_number=end.max_node,
         done_s=end.max,
         lateness=end.max / end.p50,
-        late_ranks=None,
         whole_node=False,
         lost=None,
         ranks=end.ranks,

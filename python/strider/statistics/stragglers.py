@@ -76,7 +76,6 @@ class LastRank:
         node: Name of its node, `node_number` its number.
         done_s: When it finished, seconds after the phase's start.
         lateness: When it finished ÷ the median of when the others did, from the phase's start.
-        late_ranks: Number of ranks that were late; None without rows of ranks.
         whole_node: Whether the late ranks are all those of one node of several.
         lost: Share of the rate that was lost: the time that the phase would save if the late ranks had
             finished with the others; 0 where none was late; None without rows of ranks.
@@ -92,7 +91,6 @@ class LastRank:
     node_number: int
     done_s: float
     lateness: float
-    late_ranks: int | None
     whole_node: bool
     lost: float | None
     times_s: Mapping[int, float] = field(default_factory=dict, repr=False)
@@ -186,7 +184,6 @@ def _last_rank(run: Run, row: dict[str, Any]) -> LastRank:
         node_number=nodes[last],
         done_s=float(done_s[last]),
         lateness=float(beside[last]),
-        late_ranks=int(late.sum()),
         whole_node=whole,
         lost=lost,
         times_s=dict(zip(row["ranks"], row["done_s"], strict=True)),

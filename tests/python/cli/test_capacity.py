@@ -18,8 +18,6 @@ from strider.running.probing import measured
 from strider.store import Run
 from strider.suite.document import Document, parse
 
-Prepare = Callable[[Document, RunOptions], Prepared]
-
 SUITE = """\
 [suite]
 name = "trial"
