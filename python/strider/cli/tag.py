@@ -36,7 +36,7 @@ def tag(
     """
     directory, labels = change_labels(run, tags or [], note, store)
     echo(f"{directory.name}: {', '.join(labels.tags) or 'no tags'}")
-    if labels.note:
+    if labels.note and (note is not None or not tags):
         echo(labels.note)
 
 
