@@ -1,6 +1,7 @@
 """What holds for every test: the engine, and nothing missing where a run must be complete."""
 
 import os
+import shutil
 import signal
 from collections.abc import Generator
 
@@ -30,6 +31,15 @@ def whole_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs of a test write reports and measure the machine's ceilings, as those of users do."""
     for name in SHORTER:
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session")
+def strace() -> str:
+    """The system call tracer."""
+    found = shutil.which("strace")
+    if found is None:
+        pytest.skip("needs strace (Debian package strace)")
+    return found
 
 
 def is_excused(reason: str) -> bool:

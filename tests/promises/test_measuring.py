@@ -20,6 +20,7 @@ from harness import (
     Json,
     case,
     kill,
+    other_clock,
     plan,
     read_events,
     run_and_read,
@@ -51,16 +52,8 @@ REQUESTS = 5
 THINK_S = 0.01
 
 
-def strace() -> str:
-    """The system call tracer, which can delay calls."""
-    found = shutil.which("strace")
-    if found is None:
-        pytest.skip("needs strace (Debian package strace)")
-    return found
-
-
 @pytest.fixture(scope="module")
-def slow(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> EngineRun:
+def slow(engine: Engine, strace: str, tmp_path_factory: pytest.TempPathFactory) -> EngineRun:
     """A run in which the calls on some files are slow."""
     work = tmp_path_factory.mktemp("slow")
     small: Json = {"pattern_transfer": 4096, "sharing": "per-rank", "operations": ["write"]}
@@ -71,7 +64,7 @@ def slow(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> EngineRun:
         case("strided", clients=2, deadline=0.2, think=THINK_S, pattern_count=1 << 20, **small),
         case("strided", **keys),
     ]
-    wrap = [strace(), "-f", "-o", "/dev/null"]
+    wrap = [strace, "-f", "-o", "/dev/null"]
     wrap += [word for name in SLOW_FILES for word in ("-P", str(work / "target" / name), "-P", name)]
     for calls, delay_s in DELAYS.items():
         wrap += ["-e", f"inject={calls}:delay_exit={round(delay_s * 1e6)}"]
@@ -344,11 +337,11 @@ def test_holes_that_no_request_writes_are_not_read(engine: Engine, tmp_path: Pat
 
 # proves measuring: check-interrupted
 def test_the_check_of_whole_files_shows_progress_and_can_be_interrupted(
-    engine: Engine, tmp_path: Path
+    engine: Engine, strace: str, tmp_path: Path
 ) -> None:
     """Each of its ten reads takes 0.3 s."""
     file = tmp_path / "target" / "case1.0"
-    wrap = [strace(), "-f", "-o", "/dev/null", "-P", str(file), "-e", "inject=pread64:delay_exit=300000"]
+    wrap = [strace, "-f", "-o", "/dev/null", "-P", str(file), "-e", "inject=pread64:delay_exit=300000"]
     keys: Json = {"pattern_transfer": 4 << 20, "pattern_block": 40 << 20, "operations": ["write"]}
     document = plan([case("segmented", verify="full", sync="none", **keys)])
     with EngineJob(engine, document, tmp_path, wrap) as job:
@@ -364,11 +357,11 @@ def test_the_check_of_whole_files_shows_progress_and_can_be_interrupted(
     assert not list(done.directory.iterdir())
 
 
-def cut_before_it_is_closed(engine: Engine, work: Path, delay_s: float) -> list[Json] | None:
+def cut_before_it_is_closed(engine: Engine, strace: str, work: Path, delay_s: float) -> list[Json] | None:
     """The errors of a run whose file loses its end while it is synced; None where that came too late."""
     work.mkdir()
     file = work / "target" / "case1.0"
-    wrap = [strace(), "-f", "-o", "/dev/null", "-P", str(file)]
+    wrap = [strace, "-f", "-o", "/dev/null", "-P", str(file)]
     wrap += ["-e", f"inject=fsync:delay_exit={round(delay_s * 1e6)}"]
     with EngineJob(engine, plan([case("segmented", verify="full", **ONE)]), work, wrap) as job:
         full = ONE["pattern_block"]
@@ -380,8 +373,10 @@ def cut_before_it_is_closed(engine: Engine, work: Path, delay_s: float) -> list[
 
 
 # proves measuring: size-at-close
-def test_the_size_of_a_file_is_compared_once_it_is_closed(engine: Engine, tmp_path: Path) -> None:
-    runs = (cut_before_it_is_closed(engine, tmp_path / str(s), s) for s in (0.5, 5, 25))
+def test_the_size_of_a_file_is_compared_once_it_is_closed(
+    engine: Engine, strace: str, tmp_path: Path
+) -> None:
+    runs = (cut_before_it_is_closed(engine, strace, tmp_path / str(s), s) for s in (0.5, 5, 25))
     errors = next(found for found in runs if found is not None)
     assert {(error["class"], error["operation"]) for error in errors} == {("missing end", "write")}
     assert {error["message"].split(", ")[1] for error in errors} == {"says posix", "says the mount"}
@@ -398,7 +393,7 @@ def test_a_suite_names_no_command_that_remounts(engine: Engine, tmp_path: Path) 
 
 
 # proves measuring: collective-latency
-def test_a_collective_request_waits_for_other_ranks(engine: Engine, tmp_path: Path) -> None:
+def test_a_collective_request_waits_for_other_ranks(engine: Engine, strace: str, tmp_path: Path) -> None:
     """One rank reads for both, and is slow."""
     if not engine.version.mpi.library.startswith("MPICH"):
         pytest.skip("machine: needs an MPI whose I/O is ROMIO")
@@ -412,7 +407,7 @@ def test_a_collective_request_waits_for_other_ranks(engine: Engine, tmp_path: Pa
         clients=2,
         operations=["write", "read"],
     )
-    wrap = [strace(), "-f", "-o", "/dev/null", "-P", str(tmp_path / "target" / "case1.0")]
+    wrap = [strace, "-f", "-o", "/dev/null", "-P", str(tmp_path / "target" / "case1.0")]
     wrap += ["-e", f"inject=pread64:delay_exit={round(REQUEST_S * 1e6)}"]
     done = run_engine(engine, plan([one]), tmp_path, wrap)
     assert done.returncode == 0, done.stderr
@@ -424,14 +419,9 @@ def test_a_collective_request_waits_for_other_ranks(engine: Engine, tmp_path: Pa
 # proves measuring: clock-of-run, local-seconds, local-latencies
 def test_times_of_a_rank_are_seconds_of_its_own_clock(engine: Engine, tmp_path: Path) -> None:
     """The clock of the second node is half as fast again; it also measures the times of requests."""
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("needs a C compiler (Debian package gcc)")
-    library, source = tmp_path / "other_clock.so", ROOT / "tests" / "system" / "other_clock.c"
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
     since_s = time.clock_gettime(time.CLOCK_MONOTONIC)
     settings = {"RANKS_PER_NODE": 1, "SHIFT": 0, "DRIFT": 0.5, "SINCE": since_s, "DELAY": 0}
-    wrap = ["env", f"LD_PRELOAD={library}"]
+    wrap = ["env", f"LD_PRELOAD={other_clock(tmp_path)}"]
     wrap += [f"OTHER_CLOCK_{name}={value!r}" for name, value in settings.items()]
     one = case(
         "segmented",

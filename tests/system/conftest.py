@@ -13,15 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import forgetfs
 from forgetfs import ForgetFs
-
-
-@pytest.fixture(scope="session")
-def strace() -> str:
-    """The system call tracer."""
-    found = shutil.which("strace")
-    if found is None:
-        pytest.skip("needs strace (Debian package strace)")
-    return found
+from mounting import Mounts, mounts_on, volume_in
 
 
 @pytest.fixture
@@ -42,3 +34,17 @@ def forgetful(request: pytest.FixtureRequest, engine: Engine) -> Iterator[Forget
     """The file system of the tests, with each way of caching."""
     with forgetfs.mounted(engine, request.param) as mounted:
         yield mounted
+
+
+@pytest.fixture(scope="module")
+def volume(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A list-I/O volume for the tests of a file."""
+    with volume_in(engine, tmp_path_factory.mktemp("mount") / "volume") as directory:
+        yield directory
+
+
+@pytest.fixture
+def mounts(engine: Engine, volume: Path, tmp_path: Path) -> Iterator[Mounts]:
+    """Mounts that end with the test; the volume is empty then, and whole."""
+    with mounts_on(engine, volume, tmp_path) as made:
+        yield made

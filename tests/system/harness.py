@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import pytest
+
 from strider.engine import Engine
 from strider.processes import descendants as descendants
 
@@ -110,6 +112,16 @@ def idle_wait() -> dict[str, str]:
         subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", own, source, "-ldl"], check=True)
         own.replace(library)
     return {"LD_PRELOAD": str(library)}
+
+
+def other_clock(folder: Path) -> Path:
+    """Compiles the library that gives ranks other clocks; see other_clock.c."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("needs a C compiler (Debian package gcc)")
+    library, source = folder / "other_clock.so", Path(__file__).with_name("other_clock.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    return library
 
 
 def _waits_in_mpi(document: Json) -> bool:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import stat
 import subprocess
 import time
@@ -18,6 +17,7 @@ from harness import (
     EngineRun,
     Json,
     case,
+    other_clock,
     plan,
     read_events,
     run_engine,
@@ -68,13 +68,7 @@ class Begin:
 @pytest.fixture(scope="module")
 def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library that gives ranks other clocks."""
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("needs a C compiler (Debian package gcc)")
-    library = tmp_path_factory.mktemp("other_clock") / "other_clock.so"
-    source = Path(__file__).with_name("other_clock.c")
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
-    return library
+    return other_clock(tmp_path_factory.mktemp("other_clock"))
 
 
 def run_on(

@@ -4,29 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from mounting import Mounts, mounts_on, outcome, volume_in
-from strider.engine import Engine
+from mounting import Mounts, outcome
 
 BOTH = pytest.mark.parametrize("caches", [False, True], ids=["direct", "cache"])
-
-
-@pytest.fixture(scope="module")
-def volume(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A volume for all tests."""
-    with volume_in(engine, tmp_path_factory.mktemp("handles") / "volume") as directory:
-        yield directory
-
-
-@pytest.fixture
-def mounts(engine: Engine, volume: Path, tmp_path: Path) -> Iterator[Mounts]:
-    """Mounts that end with the test; the volume is empty then, and whole."""
-    with mounts_on(engine, volume, tmp_path) as made:
-        yield made
 
 
 def change(file: int) -> None:

@@ -8,31 +8,11 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
-
-import pytest
 
 from harness import DEADLINE_S, wait_for
-from mounting import Mounts, mounts_on, outcome, volume_in
-from strider.engine import Engine
+from mounting import Mounts, outcome
 from strider.listio import status
-
-
-@pytest.fixture(scope="module")
-def volume(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A volume for all tests."""
-    with volume_in(engine, tmp_path_factory.mktemp("locks") / "volume") as directory:
-        yield directory
-
-
-@pytest.fixture
-def mounts(engine: Engine, volume: Path, tmp_path: Path) -> Iterator[Mounts]:
-    """Mounts that end with the test; the volume is empty then, and whole."""
-    with mounts_on(engine, volume, tmp_path) as made:
-        yield made
-
 
 LOCK = """
 import fcntl, sys

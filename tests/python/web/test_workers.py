@@ -8,8 +8,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -118,7 +119,9 @@ asyncio.run(ask())
 """
 
 
-def test_a_server_that_is_killed_leaves_no_folder(engine: Engine, tmp_path: Path) -> None:
+@contextmanager
+def asked_server(engine: Engine, tmp_path: Path) -> "Iterator[tuple[subprocess.Popen[str], Path]]":
+    """A server that has answered a question, with its folder of temporary files."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     words = [sys.executable, "-c", ASKS_AND_WAITS, str(engine.path), str(tmp_path), suite(tmp_path)]
@@ -126,6 +129,11 @@ def test_a_server_that_is_killed_leaves_no_folder(engine: Engine, tmp_path: Path
     with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         assert server.stdout.readline() == "asked\n"
+        yield server, folder
+
+
+def test_a_server_that_is_killed_leaves_no_folder(engine: Engine, tmp_path: Path) -> None:
+    with asked_server(engine, tmp_path) as (server, folder):
         assert [path.name.startswith("strider-temporary-") for path in folder.iterdir()] == [True]
         server.kill()
     end = time.monotonic() + DEADLINE_S
@@ -137,13 +145,7 @@ def test_a_server_that_is_killed_leaves_no_folder(engine: Engine, tmp_path: Path
 def test_what_a_server_and_its_processes_leave_is_removed_by_the_next(
     engine: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    words = [sys.executable, "-c", ASKS_AND_WAITS, str(engine.path), str(tmp_path), suite(tmp_path)]
-    environment = os.environ | {"TMPDIR": str(folder)}
-    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        assert server.stdout.readline() == "asked\n"
+    with asked_server(engine, tmp_path) as (server, folder):
         for pid in [*descendants(server.pid), server.pid]:
             os.kill(pid, signal.SIGKILL)
     assert len(list(folder.iterdir())) == 1
