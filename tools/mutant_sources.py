@@ -86,7 +86,7 @@ class MisfitError(Exception):
     """A description that does not fit its source, or cannot be planted there."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Mutant:
     """One small fault.
 
@@ -141,15 +141,15 @@ def read_mutants(root: Path) -> list[Mutant]:
                 )
             mutants.append(
                 Mutant(
-                    len(mutants) + 1,
-                    entry["file"],
-                    entry["from"],
-                    entry["to"],
-                    entry.get("after", ""),
-                    tuple(entry.get("tests", [])),
-                    entry.get("explained", ""),
-                    entry.get("equivalent", ""),
-                    listed,
+                    number=len(mutants) + 1,
+                    file=entry["file"],
+                    before=entry["from"],
+                    after=entry["to"],
+                    anchor=entry.get("after", ""),
+                    tests=tuple(entry.get("tests", [])),
+                    explained=entry.get("explained", ""),
+                    equivalent=entry.get("equivalent", ""),
+                    listed=listed,
                 )
             )
     return mutants

@@ -40,7 +40,17 @@ void fill(int* at, int count) {
 
 
 def mutant(before: str, after: str, number: int = 1, anchor: str = "", file: str = "x.cpp") -> Mutant:
-    return Mutant(number, file, before, after, anchor, (), "", "", "list, entry 1")
+    return Mutant(
+        number=number,
+        file=file,
+        before=before,
+        after=after,
+        anchor=anchor,
+        tests=(),
+        explained="",
+        equivalent="",
+        listed="list, entry 1",
+    )
 
 
 def test_every_description_fits_its_source() -> None:

@@ -149,12 +149,12 @@ def serve(
     strip_bytes, bytes_per_s = _size("--strip", strip), _size("--rate", rate)
     named = _hosts(hosts, ssh_server, listen)
     options = ServerOptions(
-        servers,
-        strip_bytes,
-        transport,
-        listen or "127.0.0.1",
-        store,  # type: ignore[arg-type]
-        bytes_per_s,
+        servers=servers,
+        strip_bytes=strip_bytes,
+        transport=transport,
+        listen=listen or "127.0.0.1",
+        store=store,  # type: ignore[arg-type]
+        bytes_per_s=bytes_per_s,
         hosts=named,
         program=ssh_server,
         checksums=checksums,  # type: ignore[arg-type]

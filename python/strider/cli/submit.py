@@ -214,13 +214,13 @@ def _order(suite: str, asked: "RunOptions", options: "JobOptions", jobs: int | N
     words += ["--clients", asked.clients] if asked.clients else []
     words += [word for setting in asked.settings for word in ("--set", setting)]
     return Order(
-        checked.suite.plan.suite.name,
-        loaded.document.text,
-        reserved.ranks,
-        reserved.options,
-        [*words, *places.words],
-        asked.launcher,
-        jobs_needed(reserved.options, estimated_s(checked), jobs),
+        suite=checked.suite.plan.suite.name,
+        text=loaded.document.text,
+        ranks=reserved.ranks,
+        options=reserved.options,
+        words=[*words, *places.words],
+        launcher=asked.launcher,
+        jobs=jobs_needed(reserved.options, estimated_s(checked), jobs),
     )
 
 
@@ -268,13 +268,13 @@ def _continuation(
     reserved = reserve(checked.suite, options, places_again(typed, info["options"]), launcher)
     _tell(reserved)
     return Order(
-        plan.suite.name,
-        checked.suite.document.text,
-        plan.ranks,
-        reserved.options,
-        ["--target", plan.target, *typed.words],
-        launcher,
-        jobs_needed(reserved.options, estimated_s(checked), jobs),
+        suite=plan.suite.name,
+        text=checked.suite.document.text,
+        ranks=plan.ranks,
+        options=reserved.options,
+        words=["--target", plan.target, *typed.words],
+        launcher=launcher,
+        jobs=jobs_needed(reserved.options, estimated_s(checked), jobs),
         run=directory.run,
         last_process=info.get("process") or {},
     )

@@ -67,7 +67,16 @@ def compare(
         Side("B", [run.id for run in other], about(other)),
     ]
     said = remarks(base, other, method, settled, threshold)
-    return Comparison(both, "", threshold, chosen, settled, said, labels.constants, overall)
+    return Comparison(
+        sides=both,
+        by="",
+        threshold=threshold,
+        metrics=chosen,
+        rows=settled,
+        remarks=said,
+        constants=labels.constants,
+        overall=overall,
+    )
 
 
 def compare_within(
@@ -107,14 +116,14 @@ def compare_within(
     settled, overall = settle(rows, threshold)
     remedy = same_work_remedy(values, key.key, settled)
     return Comparison(
-        [Side(value.label, [run.id], about([run])) for value in values],
-        key.key,
-        threshold,
-        chosen,
-        settled,
-        [*([remedy] if remedy else []), *remarks([run], [run], method, settled, threshold)],
-        labels.constants,
-        overall,
+        sides=[Side(value.label, [run.id], about([run])) for value in values],
+        by=key.key,
+        threshold=threshold,
+        metrics=chosen,
+        rows=settled,
+        remarks=[*([remedy] if remedy else []), *remarks([run], [run], method, settled, threshold)],
+        constants=labels.constants,
+        overall=overall,
     )
 
 

@@ -176,7 +176,7 @@ class Side:
     about: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Comparison:
     """A comparison of two sides, or of some values of a key with the first of them.
 

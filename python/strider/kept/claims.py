@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from strider.datasets.marker import Owner, Use, now
@@ -23,7 +24,7 @@ _MOST_RULES = 200
 """Number of single files that the ranks may be permitted to write to; of more, their directory."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class KeptSet:
     """The files of some cases, under one data set of the plan.
 
@@ -365,17 +366,26 @@ def _claim(name: str, cases: Sequence[PlannedCase], own: int, path: Path, stack:
     written = [case.get("manifest") for case in cases if uses[case.case].writes]
     packet = written[-1].get("packet") if written else None
     is_mixed = any(case.get("runtime") and uses[case.case].writes for case in cases)
+    kept = partial(
+        KeptSet,
+        uses=uses,
+        folder=folder,
+        manifest=manifest,
+        before=before,
+        packet=packet,
+        is_mixed=is_mixed,
+    )
     if use.place == "own":
         directory = name.removeprefix(".")
         work = _made(directory, own, stack)
         if any(one.keeps != "never" for one in uses.values()):
             _require_none(before.objection_to_replacing())
-        return KeptSet(uses, path / directory, folder, work, manifest, before, packet, is_mixed)
+        return kept(path=path / directory, work=work)
     _require_none(before.objection_to_using(writes=any(one.writes for one in uses.values())))
     sizes = [int(size) for some, size in manifest["files"] for _ in range(int(some))]
     if sizes != [before.files[number].st_size for number in sorted(before.files)]:
         raise _changed(names.path(0))
-    return KeptSet(uses, names.folder, folder, folder, manifest, before, packet, is_mixed)
+    return kept(path=names.folder, work=folder)
 
 
 def _require_none(objection: str) -> None:

@@ -131,14 +131,14 @@ def node_needs(
         for turn in turns(plan.cases)
     )
     return Room(
-        total,
-        space_bytes + SPARE_BYTES if space_bytes else 0,
-        buffers + ranks * RANK_BYTES,
-        sorted({str(case.interface["name"]) for case, _ in plan.cases}),
-        _lists(plan, description),
-        str(store or ""),
-        RANK_FILES,
-        max(RANK_FILE_BYTES, largest),
+        ranks=total,
+        space_bytes=space_bytes + SPARE_BYTES if space_bytes else 0,
+        memory_bytes=buffers + ranks * RANK_BYTES,
+        interfaces=sorted({str(case.interface["name"]) for case, _ in plan.cases}),
+        files=_lists(plan, description),
+        store=str(store or ""),
+        open_files=RANK_FILES,
+        file_bytes=max(RANK_FILE_BYTES, largest),
     )
 
 

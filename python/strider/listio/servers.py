@@ -46,7 +46,7 @@ Folder = Literal["any", "existing"]
 """Whether a server may create its data or must find existing data, so that no file appears empty."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ServerOptions:
     """Parameters of servers.
 

@@ -19,7 +19,7 @@ _ENDLESS = 100_000_000
 _OVERHEAD_S = 0.25
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setting:
     """The setting of the cases.
 

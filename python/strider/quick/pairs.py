@@ -83,7 +83,15 @@ def pair_document(
 
     def make(phase_s: float) -> list[Group]:
         sizes = common_sizes(alike, probes, phase_s)
-        setting = Setting(alike[0], slowest, sizes, phase_s, phase_s, 1, interfaces)
+        setting = Setting(
+            place=alike[0],
+            probe=slowest,
+            sizes=sizes,
+            phase_s=phase_s,
+            short_s=phase_s,
+            clients=1,
+            interfaces=interfaces,
+        )
         made = {group.name: group for group in groups(setting, has_data=True)}
         return [made[name] for name in _GROUPS if name in made]
 

@@ -89,7 +89,16 @@ def quick_document(
     def make(phase_s: float) -> Sequence[Group]:
         short_s = phase_s * _SHORT_SHARE
         sizes = sizes_of(place, probe, phase_s, short_s)
-        setting = Setting(place, probe, sizes, phase_s, short_s, clients, interfaces, is_deep)
+        setting = Setting(
+            place=place,
+            probe=probe,
+            sizes=sizes,
+            phase_s=phase_s,
+            short_s=short_s,
+            clients=clients,
+            interfaces=interfaces,
+            is_deep=is_deep,
+        )
         return groups(setting, has_data)
 
     budgeted = fit(make, seconds)

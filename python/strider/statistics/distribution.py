@@ -48,7 +48,7 @@ def half_width_of(low: float, high: float) -> float:
     return math.sqrt(high / low) - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Distribution:
     """Repeated measurements of one quantity, in its unit.
 
@@ -104,7 +104,17 @@ def describe(values: Sequence[float]) -> Distribution | None:
 def _of_one(value: float) -> Distribution:
     """Describes a single measurement."""
     centre = max(0.0, value)
-    return Distribution(1, centre, value, value, value, value, int(value <= 0), math.nan, None)
+    return Distribution(
+        n=1,
+        centre=centre,
+        mean=value,
+        median=value,
+        minimum=value,
+        maximum=value,
+        zeros=int(value <= 0),
+        deviation=math.nan,
+        interval=None,
+    )
 
 
 def _of_several(values: Sequence[float]) -> Distribution:

@@ -68,7 +68,7 @@ FROM times GROUP BY ALL ORDER BY ALL
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LastRank:
     """The last rank to finish in one phase.
 

@@ -152,7 +152,10 @@ class BatchQueue:
         # The scheduler's daemons start the ranks, so none of them can be confined from here.
         words = [*self._site.bounds("auto"), *Places(nodes=int(asked.nodes or 0) or None).words]
         jobs = jobs_needed(options, needs["seconds"], None)
-        return submit(Order(needs["name"], text, needs["ranks"], options, words, jobs=jobs), self._site.store)
+        order = Order(
+            suite=needs["name"], text=text, ranks=needs["ranks"], options=options, words=words, jobs=jobs
+        )
+        return submit(order, self._site.store)
 
     async def look(self, name: str) -> BatchJob:
         """A job with its current state.

@@ -99,7 +99,7 @@ def sleeper() -> Iterator["subprocess.Popen[bytes]"]:
 
 
 def order(**options: str | int) -> Order:
-    return Order("small", "", 1, parse_options(**options))
+    return Order(suite="small", text="", ranks=1, options=parse_options(**options))
 
 
 @pytest.mark.parametrize("run", ["..", "/etc", "../x", ".", "2026-01-01-000000-../../x-abcd", "suites"])
@@ -368,7 +368,7 @@ def test_a_refused_part_withdraws_each_earlier_one(tmp_path: Path, commands: Pat
         "echo Submitted batch job $((n + 6))",
     )
     tell(commands, "scancel", 'case "$*" in *8*) echo denied >&2; exit 1;; esac')
-    several = Order("small", "", 1, parse_options(time="1h"), jobs=3)
+    several = Order(suite="small", text="", ranks=1, options=parse_options(time="1h"), jobs=3)
     with pytest.raises(StriderError, match=r"no more jobs.*not withdrawn: 8: cancel") as refused:
         submit_order(several, tmp_path / "store")
     assert "denied" not in refused.value.message

@@ -118,7 +118,9 @@ def test_a_file_that_takes_the_name_just_before_the_removal_is_put_back(tmp_path
         keeps="always",
         removes_first=True,
     )
-    one = KeptSet({1: use}, tmp_path, folder, folder, {}, examine(names, 1))
+    one = KeptSet(
+        uses={1: use}, path=tmp_path, folder=folder, work=folder, manifest={}, before=examine(names, 1)
+    )
     (tmp_path / "precious").write_text("data")
     (tmp_path / "precious").replace(tmp_path / "file")
     with pytest.raises(StriderError, match="was replaced by another process"):

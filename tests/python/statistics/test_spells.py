@@ -54,7 +54,16 @@ def test_the_timeline_of_several_nodes_together_is_not_that_of_another_node(tmp_
         line |= {"rank": None, "node": number}
     timelines[0] |= {"node": None, "nodes": 40, "requests": [320] * 10}
     together.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    last = LastRank(0, 2, "n2", 2, done_s=1.0, lateness=2.0, whole_node=True, lost=0.3)
+    last = LastRank(
+        repetition=0,
+        rank=2,
+        node="n2",
+        node_number=2,
+        done_s=1.0,
+        lateness=2.0,
+        whole_node=True,
+        lost=0.3,
+    )
     found = slow_spell(load(directory), "write", 1, last)
     assert found is not None
     assert (round(found.begin_s, 9), round(found.end_s, 9), found.all_along) == (0.2, 0.5, False)
