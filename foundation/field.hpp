@@ -61,6 +61,47 @@ constexpr void for_each_field(const Action& action) {
   std::apply([&](const auto&... each) { (action(each), ...); }, Type::fields());
 }
 
+/// A record with the numbers that were added to each field since an earlier one; fields of other kinds are as by
+/// default.
+template <Record Type>
+constexpr Type difference_of(const Type& now, const Type& before) {
+  Type result{};
+  for_each_field<Type>([&](const auto& each) {
+    if constexpr (requires { result.*each.get = now.*each.get - before.*each.get; })
+      result.*each.get = now.*each.get - before.*each.get;
+  });
+  return result;
+}
+
+/// Numbers of each rank that are reduced without being fields of a result. A structure declares them by
+/// `static constexpr auto figures()`, a tuple of these.
+template <typename Member>
+struct Figure {
+  Over over;
+  Member member;
+};
+template <typename Member>
+constexpr Figure<Member> summed(Member member) {
+  return {Over::sum, member};
+}
+template <typename Member>
+constexpr Figure<Member> least_of(Member member) {
+  return {Over::least, member};
+}
+template <typename Member>
+constexpr Figure<Member> most_of(Member member) {
+  return {Over::most, member};
+}
+
+/// The figures or fields of a structure within.
+template <typename Member>
+constexpr Figure<Member> within(Member member) {
+  return {Over::none, member};
+}
+
+template <typename Type>
+concept HasFigures = requires { Type::figures(); };
+
 /// A checksum, written as 16 hexadecimal digits.
 struct Digest {
   std::uint64_t value = 0;

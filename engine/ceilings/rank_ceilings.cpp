@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <new>
+#include <tuple>
 
 #include "foundation/clock.hpp"
 #include "foundation/units.hpp"
@@ -12,6 +13,7 @@
 #include "operations/transfer.hpp"
 #include "ranks/exchange.hpp"
 #include "ranks/interrupt.hpp"
+#include "reports/reduction.hpp"
 
 namespace strider {
 namespace {
@@ -117,21 +119,25 @@ class RankWork {
   NullRequests requests_;
 };
 
-/// What ranks exchange after a round, to be added up: a rate of each kind, and flags.
+/// What ranks exchange after a round.
 struct Round {
-  enum Field { interrupted = RankWork::kinds, without_memory, fields };
-  std::array<double, fields> value{};
+  std::array<double, RankWork::kinds> rates{};
+  double interrupted = 0, without_memory = 0;  ///< number of ranks
+
+  static constexpr auto figures() {
+    return std::tuple{summed(&Round::rates), summed(&Round::interrupted), summed(&Round::without_memory)};
+  }
 };
 
 Round measure_round(RankWork* work, MPI_Comm communicator, const WaitOptions& waiting) {
   Round round;
   for (std::size_t kind = 0; kind < RankWork::kinds; ++kind) {
     barrier(communicator, waiting);
-    if (work != nullptr) round.value[kind] = work->rate(kind);
+    if (work != nullptr) round.rates[kind] = work->rate(kind);
   }
-  round.value[Round::interrupted] = interrupted() ? 1 : 0;
-  round.value[Round::without_memory] = work == nullptr ? 1 : 0;
-  all_reduce(round.value, MPI_SUM, communicator, waiting);
+  round.interrupted = interrupted() ? 1 : 0;
+  round.without_memory = work == nullptr ? 1 : 0;
+  Reduction(round).to_all(communicator, waiting);
   return round;
 }
 
@@ -169,10 +175,10 @@ std::vector<Ceiling> measure_ranks(const RunContext& context, MPI_Comm communica
   double lacking = 0;
   for (int round = 0; round < ceiling_rounds && !was_interrupted; ++round) {
     const Round all = measure_round(work.get(), communicator, waiting);
-    was_interrupted = all.value[Round::interrupted] > 0;
-    lacking = all.value[Round::without_memory];
+    was_interrupted = all.interrupted > 0;
+    lacking = all.without_memory;
     for (std::size_t kind = 0; kind < RankWork::kinds && !was_interrupted; ++kind)
-      found[kind].push_back(all.value[kind]);
+      found[kind].push_back(all.rates[kind]);
   }
   if (was_interrupted) return {};
   if (lacking > 0)

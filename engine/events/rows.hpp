@@ -155,13 +155,7 @@ struct TimelineRow {
   }
   /// What further ranks did in the same intervals.
   void add_intervals(std::span<const Timeline::Interval> others) {
-    for (std::size_t i = 0; i < others.size(); ++i) {
-      Timeline::Interval& sum = intervals[i];
-      sum.bytes += others[i].bytes;
-      sum.requests += others[i].requests;
-      sum.busy_ns += others[i].busy_ns;
-      sum.longest_ns = std::max(sum.longest_ns, others[i].longest_ns);
-    }
+    for (std::size_t i = 0; i < others.size(); ++i) intervals[i].take_in(others[i]);
   }
   /// Mean latency of the requests, in ns.
   double mean_latency_ns() const {

@@ -384,6 +384,9 @@ struct Sample {
         inlined(&Sample::calls)};
   }
   static constexpr auto fields() { return std::tuple_cat(fields_of_work(), fields_of_ranks()); }
+  static constexpr auto figures() {
+    return std::tuple{summed(&Sample::first_done_amount), within(&Sample::rank_rates)};
+  }
 };
 
 }  // namespace strider

@@ -20,15 +20,6 @@ struct CallCount {
   std::uint64_t storage_read_bytes = 0;           ///< that the process made the kernel fetch from storage
   std::uint64_t storage_write_bytes = 0;          ///< that it made the kernel owe to storage
 
-  CallCount operator-(const CallCount& before) const {
-    return {read - before.read,
-            write - before.write,
-            read_bytes - before.read_bytes,
-            write_bytes - before.write_bytes,
-            storage_read_bytes - before.storage_read_bytes,
-            storage_write_bytes - before.storage_write_bytes};
-  }
-
   static constexpr std::string_view record_name = "CallCount";
   static constexpr std::string_view record_about =
       "I/O counters that the kernel keeps for processes (/proc/PID/io); null where it keeps none.";
@@ -50,6 +41,7 @@ struct CallCount {
                Over::sum, "null"},
               &CallCount::storage_write_bytes)};
   }
+  CallCount operator-(const CallCount& before) const { return difference_of(*this, before); }
 };
 
 /// Counts the calls of this process, all threads together, as the kernel does in /proc/self/io (proc_pid_io(5)).
@@ -70,7 +62,12 @@ class CallCounter {
     // With the ends of line, since another name ends like the second of them.
     const auto fetched = number_after("\nread_bytes: ", content), owed = number_after("\nwrite_bytes: ", content);
     if (!read || !write || !read_bytes || !write_bytes || !fetched || !owed) return std::nullopt;
-    return CallCount{*read - own_calls, *write, *read_bytes - own_bytes, *write_bytes, *fetched, *owed};
+    return CallCount{.read = *read - own_calls,
+                     .write = *write,
+                     .read_bytes = *read_bytes - own_bytes,
+                     .write_bytes = *write_bytes,
+                     .storage_read_bytes = *fetched,
+                     .storage_write_bytes = *owed};
   }
 
  private:

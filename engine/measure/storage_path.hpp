@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "foundation/field.hpp"
 #include "measure/counters.hpp"
 
 namespace strider {
@@ -30,6 +31,8 @@ StoragePath find_storage_path(const std::string& directory, const std::string& r
 /// Bytes that came from storage and went to it.
 struct Moved {
   std::uint64_t read = 0, written = 0;
+
+  static constexpr auto figures() { return std::tuple{summed(&Moved::read), summed(&Moved::written)}; }
 };
 
 /// What a node moved from and to its storage, as far as its counters say so.
@@ -39,6 +42,10 @@ struct StorageTraffic {
   Moved block;    ///< of the busiest of its block devices: they may be stacked
 
   static StorageTraffic of(const CounterGroups& groups, StorageSource source);
+  static constexpr auto figures() {
+    return std::tuple{within(&StorageTraffic::client), within(&StorageTraffic::network),
+                      within(&StorageTraffic::block)};
+  }
 };
 
 }  // namespace strider

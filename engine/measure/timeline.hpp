@@ -19,6 +19,14 @@ class Timeline {
     std::uint64_t bytes, requests;
     std::uint64_t busy_ns;     ///< sum of the latencies
     std::uint64_t longest_ns;  ///< latency
+
+    /// What another rank did in the same interval, or this one in the next.
+    void take_in(const Interval& other) {
+      bytes += other.bytes;
+      requests += other.requests;
+      busy_ns += other.busy_ns;
+      longest_ns = std::max(longest_ns, other.longest_ns);
+    }
   };
   /// What the rank has done in the phase so far.
   struct Totals {
@@ -76,9 +84,8 @@ class Timeline {
   }
   void merge() {
     for (std::size_t i = 0; i < capacity; i += 2) {
-      const Interval &one = intervals_[i], &other = intervals_[i + 1];
-      intervals_[i / 2] = {one.bytes + other.bytes, one.requests + other.requests, one.busy_ns + other.busy_ns,
-                           std::max(one.longest_ns, other.longest_ns)};
+      intervals_[i].take_in(intervals_[i + 1]);
+      intervals_[i / 2] = intervals_[i];
     }
     std::fill(intervals_.begin() + capacity / 2, intervals_.end(), Interval{});
     interval_ticks_ *= 2;

@@ -23,10 +23,6 @@ struct Usage {
     return {seconds(usage.ru_utime), seconds(usage.ru_stime), static_cast<std::uint64_t>(usage.ru_nvcsw),
             static_cast<std::uint64_t>(usage.ru_nivcsw)};
   }
-  Usage operator-(const Usage& before) const {
-    return {user_s - before.user_s, system_s - before.system_s, voluntary_switches - before.voluntary_switches,
-            involuntary_switches - before.involuntary_switches};
-  }
 
   static constexpr std::string_view record_name = "Usage";
   static constexpr std::string_view record_about = "Resource usage of processes.";
@@ -39,6 +35,7 @@ struct Usage {
         field({"involuntary_switches", "Involuntary context switches: the process was preempted.", Over::sum, "null"},
               &Usage::involuntary_switches)};
   }
+  Usage operator-(const Usage& before) const { return difference_of(*this, before); }
 };
 
 }  // namespace strider

@@ -1,19 +1,27 @@
 #include "phases/phase_worker.hpp"
 
-#include <array>
 #include <chrono>
 #include <thread>
+#include <tuple>
 
 #include "foundation/random.hpp"
 #include "measure/usage.hpp"
 #include "ranks/exchange.hpp"
 #include "ranks/interrupt.hpp"
 #include "reports/outside.hpp"
+#include "reports/reduction.hpp"
 
 namespace strider {
 namespace {
 
 constexpr double progress_interval_s = 0.5;
+
+/// Of any rank, at the deadline.
+struct MostDone {
+  std::uint64_t requests, ending;  ///< ending: 1 where a rank cannot continue
+
+  static constexpr auto figures() { return std::tuple{most_of(&MostDone::requests), most_of(&MostDone::ending)}; }
+};
 
 }  // namespace
 
@@ -137,11 +145,11 @@ RankPart::Arrivals PhaseWorker::arrivals_of(const Pace& pace) const {
 }
 
 std::optional<std::uint64_t> PhaseWorker::most_requests() {
-  std::array<std::uint64_t, 2> most{tally_->requests, ending() ? 1U : 0U};
+  MostDone most{.requests = tally_->requests, .ending = ending() ? 1U : 0U};
   const std::uint64_t begin = monotonic_ns();
-  all_reduce(most, MPI_MAX, task_.communicator, waiting());
+  Reduction(most).to_all(task_.communicator, waiting());
   untimed_ns_ = monotonic_ns() - begin;
-  return most[1] != 0 ? std::nullopt : std::optional(most[0]);
+  return most.ending != 0 ? std::nullopt : std::optional(most.requests);
 }
 
 void PhaseWorker::wear_out(std::uint64_t requests, WearOut wanted) {
@@ -192,8 +200,9 @@ PhaseOutcome PhaseWorker::run() {
   part_.compute_s = static_cast<double>(context_.timer.to_ns(tally_->compute_ticks)) * 1e-9;
   part_.interrupted = interrupted_ || interrupted();
   complete(part_);
-  return report_phase(context_, task_, rank_, part_, *tally_, milestones_, counters, clocks, waiting(),
-                      [this] { inspect(part_); });
+  return report_phase(
+      context_, task_, {.rank = rank_, .part = part_, .tally = *tally_, .milestones = milestones_},
+      {.counters = counters, .clocks = clocks, .waiting = waiting(), .inspect = [this] { inspect(part_); }});
 }
 
 PhaseOutcome run_worker(RunContext& context, PhaseWorker& worker) {

@@ -29,7 +29,8 @@ class SimulatedRanks {
   void each(const TakeContribution& take) {
     for (std::uint32_t rank = first_; rank < end_; ++rank) {
       draw(rank);
-      take(Contribution(context_, task_, clocks_, static_cast<int>(rank), part_, *tally_, milestones_));
+      take(Contribution(context_, task_, clocks_,
+                        {.rank = static_cast<int>(rank), .part = part_, .tally = *tally_, .milestones = milestones_}));
     }
   }
 
@@ -101,8 +102,9 @@ PhaseOutcome run_simulated_phase(RunContext& context, const PhaseTask& task, con
   try {
     ClockWatch clocks(context.nodes, task.communicator, waiting);
     SimulatedRanks ranks(context, task, work, clocks);
-    return report_simulated_phase(
-        context, task, process, [&](const TakeContribution& take) { ranks.each(take); }, clocks, waiting);
+    CounterWatch counters(context, task.communicator);
+    return report_simulated_phase(context, task, process, [&](const TakeContribution& take) { ranks.each(take); },
+                                  {.counters = counters, .clocks = clocks, .waiting = waiting, .inspect = {}});
   } catch (const StallError& error) {
     context.stalled(error);  // does not return
     std::abort();

@@ -307,11 +307,9 @@ void TransferWorker::inspect(RankPart& part) {
   if (task_.operation == Operation::prefill) {
     task_.record->prefilled(task_.written_generation);
   } else {
-    std::vector<WriteRecord::Part> parts =
-        gather(WriteRecord::Part{tally_->all_requests(), tally_->written_end}, task_.communicator, waiting());
-    parts.resize(test_.clients);
-    broadcast(std::span(parts), task_.communicator, waiting());
-    task_.record->written(task_.operation, task_.written_generation, parts, task_.request_limit);
+    const WriteRecord::Part mine{tally_->all_requests(), tally_->written_end};
+    task_.record->written(task_.operation, task_.written_generation, gather_to_all(mine, task_.communicator, waiting()),
+                          task_.request_limit);
   }
   SizeCheck(context_, task_, rank_, part).compare_anew(checked_file(context_, task_, assignment_));
 }

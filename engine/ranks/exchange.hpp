@@ -65,6 +65,17 @@ std::vector<Value> gather(const Value& mine, MPI_Comm communicator, const WaitOp
   return all;
 }
 
+/// The value of each rank, on all ranks.
+template <TravelsAsBytes Value>
+std::vector<Value> gather_to_all(const Value& mine, MPI_Comm communicator, const WaitOptions& waiting) {
+  int ranks = 1;
+  MPI_Comm_size(communicator, &ranks);
+  std::vector<Value> all = gather(mine, communicator, waiting);
+  all.resize(static_cast<std::size_t>(ranks));
+  broadcast(std::span(all), communicator, waiting);
+  return all;
+}
+
 template <TravelsAsBytes Value>
 void send(std::span<Value> values, int receiver, int tag, MPI_Comm communicator, const WaitOptions& waiting) {
   send_bytes(std::as_bytes(values), receiver, tag, communicator, waiting);

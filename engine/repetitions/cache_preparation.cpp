@@ -1,12 +1,12 @@
 #include "repetitions/cache_preparation.hpp"
 
 #include <algorithm>
-#include <array>
+#include <tuple>
 
 #include "confinement/errands.hpp"
 #include "measure/page_cache.hpp"
-#include "ranks/exchange.hpp"
 #include "repetitions/case_repetition.hpp"
+#include "reports/reduction.hpp"
 
 namespace strider {
 namespace {
@@ -14,14 +14,20 @@ namespace {
 /// With more than this left in memory after the polite way, all clean pages of the node are dropped.
 constexpr double tolerated_share = 0.01;
 
-/// What the ranks found, to be added up.
+/// What the ranks found.
 struct Residue {
-  enum Field { cached_bytes, file_bytes, looked_by_mincore, unknown_files, refusals, dropped_all, fields };
-  std::array<std::uint64_t, fields> value{};
+  std::uint64_t cached_bytes = 0, file_bytes = 0;
+  std::uint64_t looked_by_mincore = 0, dropped_all = 0;  ///< number of ranks
+  std::uint64_t unknown_files = 0, refusals = 0;
 
+  static constexpr auto figures() {
+    return std::tuple{summed(&Residue::cached_bytes),      summed(&Residue::file_bytes),
+                      summed(&Residue::looked_by_mincore), summed(&Residue::dropped_all),
+                      summed(&Residue::unknown_files),     summed(&Residue::refusals)};
+  }
   std::optional<double> cached_share() const {
-    if (value[unknown_files] > 0 || value[file_bytes] == 0) return std::nullopt;
-    return static_cast<double>(value[cached_bytes]) / static_cast<double>(value[file_bytes]);
+    if (unknown_files > 0 || file_bytes == 0) return std::nullopt;
+    return static_cast<double>(cached_bytes) / static_cast<double>(file_bytes);
   }
 };
 
@@ -37,7 +43,7 @@ class Preparation {
         PageCache pages(path, context_.folder);
         action(pages);
       } catch (const IoError&) {
-        ++mine_.value[Residue::refusals];
+        ++mine_.refusals;
       }
   }
   void look(const std::vector<std::string>& paths) {
@@ -45,20 +51,20 @@ class Preparation {
       std::optional<CachedPart> found = pages.look(PageCacheView::cachestat);
       if (!found) {
         found = pages.look(PageCacheView::mincore);
-        mine_.value[Residue::looked_by_mincore] = 1;
+        mine_.looked_by_mincore = 1;
       }
-      if (!found) ++mine_.value[Residue::unknown_files];
-      mine_.value[Residue::cached_bytes] += found ? found->cached_bytes : 0;
-      mine_.value[Residue::file_bytes] += found ? found->file_bytes : 0;
+      if (!found) ++mine_.unknown_files;
+      mine_.cached_bytes += found ? found->cached_bytes : 0;
+      mine_.file_bytes += found ? found->file_bytes : 0;
     });
   }
-  void note_dropped_all() { mine_.value[Residue::dropped_all] = 1; }
+  void note_dropped_all() { mine_.dropped_all = 1; }
 
   /// Of all ranks since the last time.
   Residue share() {
     Residue all = mine_;
     mine_ = {};
-    all_reduce(all.value, MPI_SUM, communicator_, {.stall_timeout_s = context_.stall_timeout_s});
+    Reduction(all).to_all(communicator_, {.stall_timeout_s = context_.stall_timeout_s});
     return all;
   }
 
@@ -70,9 +76,8 @@ class Preparation {
 
 Sample::CachePreparation result_of(const char* policy, std::string action, const Residue& findings) {
   Sample::CachePreparation result{policy, std::move(action), findings.cached_share(), ""};
-  if (findings.value[Residue::refusals] > 0) result.cached_share.reset();
-  if (result.cached_share)
-    result.examined_by = findings.value[Residue::looked_by_mincore] > 0 ? "mincore" : "cachestat";
+  if (findings.refusals > 0) result.cached_share.reset();
+  if (result.cached_share) result.examined_by = findings.looked_by_mincore > 0 ? "mincore" : "cachestat";
   return result;
 }
 
@@ -117,12 +122,12 @@ Sample::CachePreparation make_cold(const RunContext& context, MPI_Comm communica
   Residue left = preparation.share();
   if (some_left(left)) {
     if (context.nodes.counts && drop_pages_of_node(context)) preparation.note_dropped_all();
-    if (preparation.share().value[Residue::dropped_all] > 0) action += ", drop_caches";
+    if (preparation.share().dropped_all > 0) action += ", drop_caches";
     preparation.look(files.read);
     left = preparation.share();
   }
-  left.value[Residue::refusals] += synced.value[Residue::refusals];
-  if (left.value[Residue::refusals] > 0) action = "attempted: " + action;
+  left.refusals += synced.refusals;
+  if (left.refusals > 0) action = "attempted: " + action;
   return result_of("cold", action, left);
 }
 

@@ -94,9 +94,7 @@ void DataSetUse::written(const PhaseName& name, const PhaseOutcome& result, cons
                          const FileAssignments& assignments, Size size) {
   if (result.failed || result.interrupted) return;
   std::vector<WrittenPart> parts =
-      gather(WrittenPart{result.my_requests, result.written_end}, communicator_, waiting());
-  parts.resize(test_.clients);
-  broadcast(std::span(parts), communicator_, waiting());
+      gather_to_all(WrittenPart{result.my_requests, result.written_end}, communicator_, waiting());
   bool complete = true;
   std::vector<std::uint64_t> file_bytes(assignments.files());
   for (std::uint32_t rank = 0; rank < test_.clients; ++rank) {

@@ -21,25 +21,10 @@ void add(const Histogram& histogram, LatencyCounts& sum) {
 
 }  // namespace
 
-void Ends::add_to(Reduction& reduction) {
-  for (double* each : {&first_begin_s, &first_end_s, &fewest_capped_requests}) reduction.least(*each);
-  for (double* each : {&last_begin_s, &last_end_s, &last_working_end_s, &news_s, &failed, &interrupted})
-    reduction.most(*each);
-  for (double& each : bounds) reduction.most(each);
-}
-
 void Ends::complete() {
   if (first_end_s < no_rank) return;
   first_end_s = last_end_s;
   last_working_end_s = last_end_s;
-}
-
-void Aside::add_to(Reduction& reduction) {
-  for (std::uint64_t* each : {&uncounted_ranks, &working_ranks}) reduction.sum(*each);
-  for (Moved* each : {&traffic.client, &traffic.network, &traffic.block}) {
-    reduction.sum(each->read);
-    reduction.sum(each->written);
-  }
 }
 
 double counted_s(const PhaseTask& task, double seconds) {

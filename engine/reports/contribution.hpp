@@ -12,7 +12,6 @@
 #include "reports/phase.hpp"
 #include "reports/phase_report.hpp"
 #include "reports/rank_distributions.hpp"
-#include "reports/reduction.hpp"
 
 namespace strider {
 
@@ -25,7 +24,13 @@ struct Ends {
   double fewest_capped_requests;                       ///< of ranks that did not do all they had
   RankQuantities bounds;                               ///< of the quantities of all ranks
 
-  void add_to(Reduction& reduction);
+  static constexpr auto figures() {
+    return std::tuple{
+        least_of(&Ends::first_begin_s), most_of(&Ends::last_begin_s),       least_of(&Ends::first_end_s),
+        most_of(&Ends::last_end_s),     most_of(&Ends::last_working_end_s), most_of(&Ends::news_s),
+        most_of(&Ends::failed),         most_of(&Ends::interrupted),        least_of(&Ends::fewest_capped_requests),
+        most_of(&Ends::bounds)};
+  }
   /// `first_end_s` and `last_working_end_s` where no rank had work.
   void complete();
 };
@@ -35,7 +40,9 @@ struct Aside {
   std::uint64_t uncounted_ranks = 0, working_ranks = 0;
   StorageTraffic traffic;
 
-  void add_to(Reduction& reduction);
+  static constexpr auto figures() {
+    return std::tuple{summed(&Aside::uncounted_ranks), summed(&Aside::working_ranks), within(&Aside::traffic)};
+  }
 };
 
 /// A time of a phase without its ramp.
@@ -44,15 +51,14 @@ double counted_s(const PhaseTask& task, double seconds);
 /// What one rank brings to the report of a phase.
 class Contribution {
  public:
-  Contribution(const RunContext& context, const PhaseTask& task, const ClockWatch& clocks, int rank,
-               const RankPart& part, const Tally& tally, const Milestones& milestones)
+  Contribution(const RunContext& context, const PhaseTask& task, const ClockWatch& clocks, const RankResult& of)
       : context_(context),
         task_(task),
         clocks_(clocks),
-        rank_(rank),
-        part_(part),
-        tally_(tally),
-        milestones_(milestones) {}
+        rank_(of.rank),
+        part_(of.part),
+        tally_(of.tally),
+        milestones_(of.milestones) {}
 
   /// Whether this rank has anything to do in the phase; one that has not says nothing about rates.
   bool works() const { return part_.had_requests > 0; }

@@ -10,37 +10,41 @@
 #include "reports/contribution.hpp"
 #include "reports/errors.hpp"
 #include "reports/per_rank_file.hpp"
+#include "reports/reduction.hpp"
 #include "reports/timelines.hpp"
 #include "reports/values.hpp"
 
 namespace strider {
 namespace {
 
-enum class RankKind : std::uint8_t { real, simulated };
+/// The ranks for which this process stands.
+struct ReportedRanks {
+  enum class Kind : std::uint8_t { real, simulated } kind;
+  const EachRank& each;
+  RankResult process;  ///< this one; of a simulated phase without results
+};
 
 class Report {
  public:
-  Report(RunContext& context, const PhaseTask& task, int rank, RankPart& part, Tally& tally, CounterWatch& counters,
-         ClockWatch& clocks, const WaitOptions& waiting, const std::function<void()>& inspect,
-         const EachRank& each_rank, RankKind kind)
+  Report(RunContext& context, const PhaseTask& task, const ReportedRanks& ranks, const ReportOptions& options)
       : context_(context),
         task_(task),
-        rank_(rank),
-        part_(part),
-        tally_(tally),
-        counters_(counters),
-        clocks_(clocks),
-        waiting_(waiting),
-        inspect_(inspect),
-        each_rank_(each_rank),
-        kind_(kind) {}
+        kind_(ranks.kind),
+        each_rank_(ranks.each),
+        rank_(ranks.process.rank),
+        part_(ranks.process.part),
+        tally_(ranks.process.tally),
+        counters_(options.counters),
+        clocks_(options.clocks),
+        waiting_(options.waiting),
+        inspect_(options.inspect) {}
 
   PhaseOutcome make() {
     clocks_.compare_again();
     note_ends();
     counters_.finish();  // all ranks have come to their end
     const bool has_sample = ends_.failed == 0 && ends_.interrupted == 0;
-    if (has_sample) inspect_();
+    if (has_sample && inspect_) inspect_();
     reduce();
     const std::vector<RankRow> rows = gather_rows();
     const std::vector<NodeCounters> counters = counters_.gather(waiting_);
@@ -58,8 +62,7 @@ class Report {
       context_.per_rank->keep({task_.name, measures(), task_.test->clients}, own_rows());
     if (has_sample && has_timelines())
       report_timelines(context_, task_, part_.scheduled_s - origin_s(), tally_.timeline, waiting_);
-    if (has_sample && kind_ == RankKind::real && records_values(task_))
-      report_values(context_, task_, part_.values, waiting_);
+    if (has_sample && is_real() && records_values(task_)) report_values(context_, task_, part_.values, waiting_);
     for (const ErrorRecord& error : errors) context_.events->error(task_.name, info_of(error));
     return outcome;
   }
@@ -77,10 +80,9 @@ class Report {
     for (const NodeCounters& node : counters) context_.events->counters(task_.name, node);
   }
 
+  bool is_real() const { return kind_ == ReportedRanks::Kind::real; }
   bool measures() const { return task_.purpose == PhaseTask::Purpose::measurement; }
-  bool has_timelines() const {
-    return measures() && kind_ == RankKind::real && context_.timelines.scope != TimelineScope::none;
-  }
+  bool has_timelines() const { return measures() && is_real() && context_.timelines.scope != TimelineScope::none; }
   double origin_s() const { return static_cast<double>(context_.origin_ns) * 1e-9; }
 
   /// Brings together when all ranks began and ended.
@@ -89,19 +91,10 @@ class Report {
     each_rank_([&](const Contribution& one) {
       Ends theirs = one.ends();
       if (std::exchange(first, false)) ends_ = theirs;
-      else take_in(ends_, theirs);
+      else Reduction(ends_).take_in(Reduction(theirs));
     });
-    Reduction reduction;
-    ends_.add_to(reduction);
-    reduction.to_all(task_.communicator, waiting_);
+    Reduction(ends_).to_all(task_.communicator, waiting_);
     ends_.complete();
-  }
-
-  static void take_in(Ends& sum, Ends& theirs) {
-    Reduction all, other;
-    sum.add_to(all);
-    theirs.add_to(other);
-    all.take_in(other);
   }
 
   /// On rank 0 the sample is that of all ranks then.
@@ -111,32 +104,17 @@ class Report {
     each_rank_([&](const Contribution& one) {
       const bool is_further = !std::exchange(first, false);
       one.set(is_further ? further : sample_, ends_);
-      if (is_further) take_in(further, one.aside());
-      else aside_ = one.aside();
+      Aside aside = one.aside();
+      if (is_further) Reduction(sample_, aside_).take_in(Reduction(further, aside));
+      else aside_ = aside;
       one.count_in(sample_, ends_);
     });
     aside_.traffic = counters_.storage();
-    Reduction reduction;
-    add_numbers(reduction, sample_, aside_);
+    Reduction reduction(sample_, aside_);
     reduction.add(sample_.latency);
     for (SamplePart& part : sample_.parts) reduction.add(part.latency);
     for (RankDistribution& distribution : sample_.rank_distributions) reduction.add(distribution.counts);
     reduction.to_first(task_.communicator, waiting_);
-  }
-
-  void take_in(Sample& theirs, Aside aside) {
-    Reduction all, other;
-    add_numbers(all, sample_, aside_);
-    add_numbers(other, theirs, aside);
-    all.take_in(other);
-  }
-
-  /// All but counts.
-  static void add_numbers(Reduction& reduction, Sample& sample, Aside& aside) {
-    reduction.add(sample);
-    reduction.add(sample.rank_rates);
-    reduction.sum(sample.first_done_amount);
-    aside.add_to(reduction);
   }
 
   /// Of the ranks for which this process stands.
@@ -211,12 +189,14 @@ class Report {
     else if (aside_.working_ranks == 0) sample_.deadline->requests_per_rank_min = 0;
     if (!is_by_time(task_)) sample_.runtime.reset();
     else if (aside_.working_ranks == 0) sample_.runtime->requests_per_rank_min = 0, sample_.runtime->passes_min = 0;
-    if (kind_ == RankKind::real) sample_.served = served();
+    if (is_real()) sample_.served = served();
     else sample_.flags.emplace_back("simulated");
   }
 
   RunContext& context_;
   const PhaseTask& task_;
+  ReportedRanks::Kind kind_;
+  const EachRank& each_rank_;
   int rank_;  ///< of this process
   RankPart& part_;
   Tally& tally_;
@@ -224,8 +204,6 @@ class Report {
   ClockWatch& clocks_;
   WaitOptions waiting_;
   const std::function<void()>& inspect_;
-  const EachRank& each_rank_;
-  RankKind kind_;
   Ends ends_{};    ///< of all ranks
   Aside aside_;    ///< of this process; on rank 0 of all ranks, after reduce()
   Sample sample_;  ///< the same
@@ -233,23 +211,24 @@ class Report {
 
 }  // namespace
 
-PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, RankPart& part, Tally& tally,
-                          const Milestones& milestones, CounterWatch& counters, ClockWatch& clocks,
-                          const WaitOptions& waiting, const std::function<void()>& inspect) {
-  const Contribution mine(context, task, clocks, rank, part, tally, milestones);
-  const EachRank each_rank = [&](const TakeContribution& take) { take(mine); };
-  return Report(context, task, rank, part, tally, counters, clocks, waiting, inspect, each_rank, RankKind::real).make();
+PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, const RankResult& mine,
+                          const ReportOptions& options) {
+  const Contribution contribution(context, task, options.clocks, mine);
+  const EachRank each = [&](const TakeContribution& take) { take(contribution); };
+  return Report(context, task, {.kind = ReportedRanks::Kind::real, .each = each, .process = mine}, options).make();
 }
 
 PhaseOutcome report_simulated_phase(RunContext& context, const PhaseTask& task, int process, const EachRank& each_rank,
-                                    ClockWatch& clocks, const WaitOptions& waiting) {
+                                    const ReportOptions& options) {
   RankPart nothing;
   const auto no_tally = std::make_unique<Tally>();
-  CounterWatch counters(context, task.communicator);
-  const std::function<void()> inspect = [] {};
-  return Report(context, task, process, nothing, *no_tally, counters, clocks, waiting, inspect, each_rank,
-                RankKind::simulated)
-      .make();
+  const Milestones none{};
+  const ReportedRanks ranks{
+      .kind = ReportedRanks::Kind::simulated,
+      .each = each_rank,
+      .process = {.rank = process, .part = nothing, .tally = *no_tally, .milestones = none},
+  };
+  return Report(context, task, ranks, options).make();
 }
 
 }  // namespace strider

@@ -46,11 +46,25 @@ struct RankPart {
   Facts facts;
 };
 
+/// A rank at the end of a phase.
+struct RankResult {
+  int rank;
+  RankPart& part;
+  Tally& tally;
+  const Milestones& milestones;
+};
+
+struct ReportOptions {
+  CounterWatch& counters;
+  ClockWatch& clocks;
+  WaitOptions waiting;
+  /// Called on all ranks once all have come to their end, unless the phase has failed: it may add findings.
+  std::function<void()> inspect;
+};
+
 /// Brings the ranks' parts together by reductions and, on rank 0, writes the events of the phase.
-/// `inspect` is called on all ranks once all have come to their end, unless the phase has failed: it may add findings.
-PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, RankPart& part, Tally& tally,
-                          const Milestones& milestones, CounterWatch& counters, ClockWatch& clocks,
-                          const WaitOptions& waiting, const std::function<void()>& inspect);
+PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, const RankResult& mine,
+                          const ReportOptions& options);
 
 class Contribution;
 using TakeContribution = std::function<void(const Contribution&)>;
@@ -61,6 +75,6 @@ using EachRank = std::function<void(const TakeContribution&)>;
 /// The same for simulated ranks, for which the processes of the communicator stand: as evenly as can be, each for at
 /// least one. `process`: this one's rank in the communicator. Nothing but events is written.
 PhaseOutcome report_simulated_phase(RunContext& context, const PhaseTask& task, int process, const EachRank& each_rank,
-                                    ClockWatch& clocks, const WaitOptions& waiting);
+                                    const ReportOptions& options);
 
 }  // namespace strider

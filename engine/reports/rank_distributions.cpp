@@ -3,28 +3,38 @@
 namespace strider {
 namespace {
 
-constexpr std::size_t instants = 2;  ///< come first
-constexpr std::array<std::string_view, rank_quantities> names{
-    "start_s", "end_s", "open_s", "transfer_s", "close_s", "io_s", "user_s", "system_s", "bytes", "requests", "rate"};
+struct Quantity {
+  std::string_view name;
+  enum class Kind : std::uint8_t { instant, amount } kind;
+  double (*of)(const RankRow& row, double rate);
+};
+constexpr auto instant = Quantity::Kind::instant, amount = Quantity::Kind::amount;
+constexpr auto quantities = std::to_array<Quantity>({
+    {"start_s", instant, [](const RankRow& row, double) { return row.start_s; }},
+    {"end_s", instant, [](const RankRow& row, double) { return row.end_s; }},
+    {"open_s", amount, [](const RankRow& row, double) { return row.open_s; }},
+    {"transfer_s", amount, [](const RankRow& row, double) { return row.transfer_s; }},
+    {"close_s", amount, [](const RankRow& row, double) { return row.close_s; }},
+    {"io_s", amount, [](const RankRow& row, double) { return row.io_s; }},
+    {"user_s", amount, [](const RankRow& row, double) { return row.user_s; }},
+    {"system_s", amount, [](const RankRow& row, double) { return row.system_s; }},
+    {"bytes", amount, [](const RankRow& row, double) { return static_cast<double>(row.bytes); }},
+    {"requests", amount, [](const RankRow& row, double) { return static_cast<double>(row.requests); }},
+    {"rate", amount, [](const RankRow&, double rate) { return rate; }},
+});
+static_assert(quantities.size() == rank_quantities && quantities.back().name == "rate");
 
 }  // namespace
 
 RankQuantities quantities_of(const RankRow& row, double rate) {
-  return {row.start_s,
-          row.end_s,
-          row.open_s,
-          row.transfer_s,
-          row.close_s,
-          row.io_s,
-          row.user_s,
-          row.system_s,
-          static_cast<double>(row.bytes),
-          static_cast<double>(row.requests),
-          rate};
+  RankQuantities values{};
+  for (std::size_t i = 0; i < rank_quantities; ++i) values[i] = quantities[i].of(row, rate);
+  return values;
 }
 
 void count_from(double start_s, RankQuantities& values) {
-  for (std::size_t i = 0; i < instants; ++i) values[i] -= start_s;
+  for (std::size_t i = 0; i < rank_quantities; ++i)
+    if (quantities[i].kind == Quantity::Kind::instant) values[i] -= start_s;
 }
 
 void set_values(const RankQuantities& mine, const RankQuantities& bounds, Unit unit, int rank, bool works,
@@ -32,7 +42,7 @@ void set_values(const RankQuantities& mine, const RankQuantities& bounds, Unit u
   distributions.resize(rank_quantities);
   for (std::size_t i = 0; i < rank_quantities; ++i) {
     RankDistribution& one = distributions[i];
-    one.quantity = names[i];
+    one.quantity = quantities[i].name;
     one.bound = bounds[i];
     one.ranks = works ? 1 : 0;
     one.mean = works ? mine[i] : 0;

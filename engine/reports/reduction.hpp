@@ -3,6 +3,7 @@
 #include <deque>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -12,19 +13,28 @@
 
 namespace strider {
 
+template <typename Type>
+concept Reducible = Record<Type> || HasFigures<Type>;
+
 /// Brings numbers of all ranks of a communicator together, each in its place: single numbers, and the fields of records
 /// as these declare it (`Over`). All ranks add as many of each kind, in the same order; then to_all() or to_first().
 class Reduction {
  public:
+  template <Reducible... Types>
+  explicit Reduction(Types&... records) {
+    (add(records), ...);
+  }
   void sum(std::uint64_t& number) { sums_.push_back(std::span(&number, 1)); }
   void sum(double& number) { real_sums_.push_back(&number); }
   void least(double& number) { bounds_.push_back({&number, 1}); }
   void most(double& number) { bounds_.push_back({&number, -1}); }
 
-  /// The fields of a record, and of the records within it.
-  template <Record Type>
+  /// The fields of a record, and of the records within it, and its figures.
+  template <Reducible Type>
   void add(Type& record) {
-    for_each_field<Type>([&](const auto& each) { add_field(record, each); });
+    if constexpr (Record<Type>) for_each_field<Type>([&](const auto& each) { add_field(record, each); });
+    if constexpr (HasFigures<Type>)
+      std::apply([&](const auto&... each) { (add_value(record.*each.member, each.over), ...); }, Type::figures());
   }
 
   void add(LatencyCounts& latency);
@@ -63,7 +73,7 @@ class Reduction {
 
   template <typename Value>
   void add_value(Value& value, Over over) {
-    if constexpr (Record<Value>) {
+    if constexpr (Reducible<Value>) {
       add(value);
     } else if constexpr (requires { value.has_value(); }) {
       if (value) add_value(*value, over);
@@ -73,6 +83,8 @@ class Reduction {
       if constexpr (std::is_same_v<Value, std::uint64_t> || std::is_same_v<Value, double> ||
                     std::is_same_v<Value, RankExtreme> || std::is_same_v<Value, Digest>)
         add_number(value, over);
+      else if constexpr (requires { value.begin(); })
+        for (auto& each : value) add_value(each, over);
     }
   }
   void add_number(std::uint64_t& number, Over over);

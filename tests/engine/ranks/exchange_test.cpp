@@ -39,6 +39,13 @@ TEST_F(Exchange, GathersOnRank0InTheOrderOfRanks) {
     EXPECT_EQ(found[i], (Pair{static_cast<int>(i), 0.5 * static_cast<double>(i)}));
 }
 
+TEST_F(Exchange, GathersOnAllRanks) {
+  const std::vector<Pair> found = gather_to_all(Pair{rank, 0.5 * rank}, all, waiting);
+  ASSERT_EQ(found.size(), static_cast<std::size_t>(ranks));
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_EQ(found[i], (Pair{static_cast<int>(i), 0.5 * static_cast<double>(i)}));
+}
+
 TEST_F(Exchange, ReducesElementwiseOnAllRanks) {
   std::array<std::uint64_t, 2> sums{1, static_cast<std::uint64_t>(rank)};
   all_reduce(sums, MPI_SUM, all, waiting);

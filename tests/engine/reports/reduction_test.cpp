@@ -86,9 +86,7 @@ TEST_F(ReductionOverRanks, RecordsWithinAndLatencies) {
   Histogram histogram;
   for (int i = 0; i <= rank; ++i) histogram.record(1000);
   sample.latency = LatencyCounts::of(histogram);
-  Reduction reduction;
-  reduction.add(sample);
-  reduction.add(sample.rank_rates);
+  Reduction reduction(sample);
   reduction.add(sample.latency);
   reduction.to_first(MPI_COMM_WORLD, waiting);
   if (rank != 0) return;
@@ -110,12 +108,7 @@ TEST(Reduction, TakesInTheNumbersOfAFurtherRankOfTheProcess) {
   Sample::RankRates rates{{5, 0}, 5, {5, 0}}, further{{3, 1}, 3, {3, 1}};
   Sample::Deadline deadline{.requests = 2, .requests_per_rank_min = 2, .requests_per_rank_max = 2};
   Sample::Deadline other{.requests = 7, .requests_per_rank_min = 7, .requests_per_rank_max = 7};
-  Reduction all, one;
-  all.add(rates);
-  all.add(deadline);
-  one.add(further);
-  one.add(other);
-  all.take_in(one);
+  Reduction(rates, deadline).take_in(Reduction(further, other));
   EXPECT_EQ(rates.lowest.rank, 1);
   EXPECT_EQ(rates.highest.rank, 0);
   EXPECT_EQ(rates.mean, 8);  // a sum so far
