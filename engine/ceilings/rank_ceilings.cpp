@@ -58,10 +58,18 @@ class NullRequests {
     settings.set("overlap", true);
     settings.set("seed", std::uint64_t{1});
     pattern_ = find_pattern("sequential")->make(settings);
-    work_.pattern = pattern_.get();
-    work_.order = &order_;
-    work_.place = {0, 1};
-    work_.memory = memory_;
+    work_ = {.operation = Operation::write,
+             .pattern = pattern_.get(),
+             .order = &order_,
+             .place = {0, 1},
+             .sync = SyncPolicy::end,
+             .memory = memory_,
+             .depth = 1,
+             .written = nullptr,
+             .values = nullptr,
+             .mixed = nullptr,
+             .expected = {},
+             .timing = {}};
   }
   /// Requests per second of a slice.
   double rate() {
@@ -84,7 +92,7 @@ class NullRequests {
   std::unique_ptr<Pattern> pattern_;
   Order order_;
   std::array<std::byte, 1> memory_{};
-  Work work_;
+  Work work_{};
   Timer timer_;
 };
 

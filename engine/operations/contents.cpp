@@ -15,12 +15,13 @@ void Contents::generate(std::span<const Extent> extents, std::span<std::byte> me
 
 /// Expects data of the last phase that wrote, or of an older one where read-write has not written.
 void Contents::expect(std::uint64_t index) const {
-  if (work_.older != nullptr) {
-    const bool old = work_.older->draw.reads(index);
-    work_.examiner->expect_generation(old ? work_.older->generation : work_.left_generation);
-    work_.examiner->expect_pass((old ? work_.older->left : work_.left).last_at(index));
-  } else if (work_.left.repeated()) {
-    work_.examiner->expect_pass(work_.left.last_at(index));
+  const Work::Expected& expected = work_.expected;
+  if (expected.older != nullptr) {
+    const bool old = expected.older->draw.reads(index);
+    expected.examiner->expect_generation(old ? expected.older->generation : expected.generation);
+    expected.examiner->expect_pass((old ? expected.older->left : expected.left).last_at(index));
+  } else if (expected.left.repeated()) {
+    expected.examiner->expect_pass(expected.left.last_at(index));
   }
 }
 
@@ -30,7 +31,7 @@ void Contents::prepare(std::uint64_t index, std::span<const Extent> extents, std
   expect(index);
   for (const Extent& extent : extents) {
     if (state == Memory::used) spoil(memory.subspan(extent.memory_offset, extent.length));
-    work_.examiner->prepare(memory, extent);
+    work_.expected.examiner->prepare(memory, extent);
   }
   tally_.prepare_ticks += timer_.now() - begin;
 }
@@ -39,12 +40,12 @@ void Contents::examine(std::uint64_t index, std::span<const Extent> extents, std
                        FileData::Then then) const {
   const std::uint64_t begin = timer_.now();
   expect(index);
-  for (const Extent& extent : extents) work_.examiner->examine(memory, extent, then);
+  for (const Extent& extent : extents) work_.expected.examiner->examine(memory, extent, then);
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
 void Contents::think() const {
-  const std::uint64_t begin = timer_.now(), end = begin + timer_.from_ns(work_.think_ns);
+  const std::uint64_t begin = timer_.now(), end = begin + timer_.from_ns(work_.timing.think_ns);
   std::uint64_t now = begin;
   volatile double result = 1;
   while (now < end) {

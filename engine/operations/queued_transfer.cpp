@@ -13,6 +13,7 @@ QueuedTransfer::QueuedTransfer(const Work& work, QueuedFile& file, const Timer& 
       tally_(tally),
       watch_(watch),
       contiguous_(work.pattern->contiguous()),
+      slot_bytes_(work.slot_bytes()),
       slots_(work.depth),
       done_(work.depth) {
   for (Slot& slot : slots_) slot.extents.resize(contiguous_ ? 1 : work.pattern->most_extents(work.place));
@@ -42,16 +43,16 @@ void QueuedTransfer::issue() {
   if (direction == Direction::write && work_.written != nullptr) contents_.generate(extents, memory_of(number));
   // What another request has written from the same memory may be what is read.
   const auto memory = work_.mixed != nullptr ? Contents::Memory::used : Contents::Memory::spoilt;
-  if (direction == Direction::read && work_.examiner != nullptr)
+  if (direction == Direction::read && work_.expected.examiner != nullptr)
     contents_.prepare(slot.index, extents, memory_of(number), memory);
   if (direction == Direction::read && work_.values != nullptr)
     work_.values->prepare(slot.index, extents, memory_of(number));
-  slot.begin = work_.pace != nullptr && work_.pace->open() ? work_.pace->due() : timer_.now();
-  if (work_.pace != nullptr) work_.pace->issue(bytes_of(extents));
+  slot.begin = work_.timing.pace != nullptr && work_.timing.pace->open() ? work_.timing.pace->due() : timer_.now();
+  if (work_.timing.pace != nullptr) work_.timing.pace->issue(bytes_of(extents));
   file_.submit(direction, {extents, memory_of(number).data(), slot.number}, number);
   free_.pop_back();
   ++next_;
-  if (work_.think_ns == 0) return;
+  if (work_.timing.think_ns == 0) return;
   file_.send();
   contents_.think();
 }
@@ -69,7 +70,7 @@ std::uint64_t QueuedTransfer::reap() { return take(file_.complete(done_)); }
 
 void QueuedTransfer::record(const Slot& slot, std::uint64_t end) {
   const std::uint64_t bytes = bytes_of(extents_of(slot));
-  if (slot.begin < work_.ramp_ticks) return tally_.record_ramp(end, bytes);
+  if (slot.begin < work_.timing.ramp_ticks) return tally_.record_ramp(end, bytes);
   const std::uint64_t latency = timer_.to_ns(end - slot.begin);
   tally_.record(end, latency, bytes);
   if (work_.mixed != nullptr) work_.mixed->record(slot.index, latency, bytes);
@@ -86,7 +87,7 @@ std::uint64_t QueuedTransfer::take(std::size_t count) {
     record(slot, end);
     if (work_.values != nullptr && direction_of(slot.index) == Direction::read)
       work_.values->record(slot.index, extents, memory_of(number));
-    if (direction_of(slot.index) == Direction::read && work_.examiner != nullptr)
+    if (direction_of(slot.index) == Direction::read && work_.expected.examiner != nullptr)
       contents_.examine(slot.index, extents, memory_of(number));
   }
   return end;
@@ -95,17 +96,17 @@ std::uint64_t QueuedTransfer::take(std::size_t count) {
 std::uint64_t QueuedTransfer::await() {
   constexpr std::uint64_t wake_up_ns = 80'000;  // a wait ends late by about this much: what is left is spent looking
   if (free_.size() == slots_.size()) {
-    work_.pace->wait(watch_interval_ns);
+    work_.timing.pace->wait(watch_interval_ns);
     return timer_.now();
   }
-  const std::uint64_t now = timer_.now(), due = work_.pace->due();
+  const std::uint64_t now = timer_.now(), due = work_.timing.pace->due();
   const std::uint64_t left_ns = due > now ? timer_.to_ns(due - now) : 0;
   return take(file_.complete_within(
       done_, left_ns > wake_up_ns ? std::min(left_ns - wake_up_ns, watch_interval_ns) : std::uint64_t{0}));
 }
 
 Stop QueuedTransfer::run_paced(std::uint64_t last, std::uint64_t deadline_ticks) {
-  Pace& pace = *work_.pace;
+  Pace& pace = *work_.timing.pace;
   const std::uint64_t interval = timer_.from_ns(watch_interval_ns);
   std::uint64_t next_look = timer_.now() + interval;
   Stop stop = Stop::finished;
@@ -129,7 +130,7 @@ Stop QueuedTransfer::run_paced(std::uint64_t last, std::uint64_t deadline_ticks)
 }
 
 Stop QueuedTransfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
-  if (work_.pace != nullptr) return run_paced(last, deadline_ticks);
+  if (work_.timing.pace != nullptr) return run_paced(last, deadline_ticks);
   const std::uint64_t interval = timer_.from_ns(watch_interval_ns);
   std::uint64_t next_look = timer_.now() + interval;
   Stop stop = Stop::finished;
@@ -208,7 +209,7 @@ Stop QueuedTransfer::run_collective(std::uint64_t mine, std::uint64_t rounds, st
     take_turn(failure_ == nullptr && next_ < mine);
   }
   while (free_.size() < slots_.size()) wait_once();
-  if (failure_ != nullptr && (next_ < rounds || !work_.repeats)) std::rethrow_exception(failure_);
+  if (failure_ != nullptr && (next_ < rounds || !work_.timing.repeats)) std::rethrow_exception(failure_);
   return next_ < rounds ? Stop::ended : Stop::finished;
 }
 

@@ -54,7 +54,7 @@ class QueuedTransfer {
   void wait_once();
   void free_all();
   std::span<std::byte> memory_of(std::uint32_t slot) const {
-    return work_.memory.subspan(slot * work_.slot_bytes, work_.slot_bytes);
+    return work_.memory.subspan(slot * slot_bytes_, slot_bytes_);
   }
   std::span<const Extent> extents_of(const Slot& slot) const { return {slot.extents.data(), slot.count}; }
 
@@ -66,6 +66,7 @@ class QueuedTransfer {
   Tally& tally_;
   Watch& watch_;
   bool contiguous_;
+  std::uint64_t slot_bytes_;
   std::uint64_t next_ = 0;
   bool rewound_ = false;
   std::vector<Slot> slots_;

@@ -35,7 +35,7 @@ std::size_t Transfer::fetch(std::uint64_t first, std::uint64_t last) {
 }
 
 inline void Transfer::record(std::uint64_t end, std::uint64_t ticks, const Item& item) {
-  if (end - ticks < work_.ramp_ticks) [[unlikely]]
+  if (end - ticks < work_.timing.ramp_ticks) [[unlikely]]
     return tally_.record_ramp(end, bytes_of(item.extents));
   const std::uint64_t latency = timer_.to_ns(due_ == 0 ? ticks : end - due_), bytes = bytes_of(item.extents);
   tally_.record(end, latency, bytes);
@@ -56,24 +56,26 @@ inline std::uint64_t Transfer::write_one(const Item& item) {
 inline std::uint64_t Transfer::read_one(const Item& item) {
   // What another request has written from the same memory may be what is read.
   const auto memory = work_.mixed != nullptr ? Contents::Memory::used : Contents::Memory::spoilt;
-  if (work_.examiner != nullptr) contents_.prepare(item.index, item.extents, work_.memory, memory);
+  if (work_.expected.examiner != nullptr) contents_.prepare(item.index, item.extents, work_.memory, memory);
   if (work_.values != nullptr) work_.values->prepare(item.index, item.extents, work_.memory);
   const std::uint64_t begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t end = timer_.now();
   record(end, end - begin, item);
   if (work_.values != nullptr) work_.values->record(item.index, item.extents, work_.memory);
-  if (work_.examiner != nullptr) contents_.examine(item.index, item.extents, work_.memory);
+  if (work_.expected.examiner != nullptr) contents_.examine(item.index, item.extents, work_.memory);
   return end;
 }
 
 /// Read, change, write back: the latency is that of the read plus that of the write.
 std::uint64_t Transfer::change_one(const Item& item) {
-  if (work_.examiner != nullptr) contents_.prepare(item.index, item.extents, work_.memory, Contents::Memory::used);
+  if (work_.expected.examiner != nullptr)
+    contents_.prepare(item.index, item.extents, work_.memory, Contents::Memory::used);
   const std::uint64_t read_begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t read_ticks = timer_.now() - read_begin;
-  if (work_.examiner != nullptr) contents_.examine(item.index, item.extents, work_.memory, FileData::Then::keep);
+  if (work_.expected.examiner != nullptr)
+    contents_.examine(item.index, item.extents, work_.memory, FileData::Then::keep);
   if (work_.written != nullptr) contents_.generate(item.extents, work_.memory);
   else if (!item.extents.empty()) work_.memory[item.extents.front().memory_offset] ^= std::byte{0xff};
   const std::uint64_t begin = timer_.now();
@@ -89,7 +91,7 @@ std::uint64_t Transfer::one(const Item& item) {
                             : work_.mixed != nullptr  ? (is_read(item.index) ? read_one(item) : write_one(item))
                             : writes(work_.operation) ? write_one(item)
                                                       : read_one(item);
-  if (work_.think_ns > 0) contents_.think();
+  if (work_.timing.think_ns > 0) contents_.think();
   return end;
 }
 
@@ -132,16 +134,16 @@ Stop Transfer::run_steps(std::uint64_t last, std::uint64_t deadline_ticks, const
 }
 
 Stop Transfer::wait_for_turn(std::uint64_t deadline_ticks) {
-  while (!work_.pace->wait(watch_interval_ns)) {
+  while (!work_.timing.pace->wait(watch_interval_ns)) {
     if (!watch_.go_on(tally_)) return Stop::ended;
     // One request at least, so that there is a rate, also where a rank's first turn comes after the deadline.
-    if (deadline_ticks != 0 && timer_.now() >= deadline_ticks && work_.pace->issued() > 0) return Stop::deadline;
+    if (deadline_ticks != 0 && timer_.now() >= deadline_ticks && work_.timing.pace->issued() > 0) return Stop::deadline;
   }
   return Stop::finished;
 }
 
 Stop Transfer::run_paced(std::uint64_t last, std::uint64_t deadline_ticks) {
-  Pace& pace = *work_.pace;
+  Pace& pace = *work_.timing.pace;
   const std::uint64_t interval = timer_.from_ns(watch_interval_ns);
   std::uint64_t next_look = timer_.now() + interval;
   while (next_ < last) {
@@ -164,8 +166,8 @@ Stop Transfer::run_paced(std::uint64_t last, std::uint64_t deadline_ticks) {
 }
 
 Stop Transfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
-  if (work_.pace != nullptr) return run_paced(last, deadline_ticks);
-  if (work_.think_ns > 0 || work_.mixed != nullptr)
+  if (work_.timing.pace != nullptr) return run_paced(last, deadline_ticks);
+  if (work_.timing.think_ns > 0 || work_.mixed != nullptr)
     return run_steps(last, deadline_ticks, [this](const Item& item) { return one(item); });
   if (work_.operation == Operation::read_modify_write)
     return run_steps(last, deadline_ticks, [this](const Item& item) { return change_one(item); });
@@ -206,7 +208,7 @@ Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uin
     }
     while (calls_ < calls.count()) attempt([&] { call_empty(calls); });
   }
-  if (failure_ != nullptr && (next_ < rounds || !work_.repeats)) std::rethrow_exception(failure_);
+  if (failure_ != nullptr && (next_ < rounds || !work_.timing.repeats)) std::rethrow_exception(failure_);
   return next_ < rounds ? Stop::ended : Stop::finished;
 }
 

@@ -50,27 +50,34 @@ struct OlderData {
   Passes left;  ///< by the phase that wrote it
 };
 
-/// What a rank does in a phase: its share of the pattern, in order, through an open file.
+/// What a rank does in a phase: its share of the pattern, in order, through an open file. No field has a default, so
+/// that the compiler reports one that is left out.
 struct Work {
-  Operation operation = Operation::write;
-  const Pattern* pattern = nullptr;
-  const Order* order = nullptr;
+  Operation operation;
+  const Pattern* pattern;
+  const Order* order;
   Place place;
-  SyncPolicy sync = SyncPolicy::end;
-  std::span<std::byte> memory;        ///< at least the pattern's request_bytes()
-  const FileData* written = nullptr;  ///< generate this data for each write; null: write what is in memory
-  Examiner* examiner = nullptr;       ///< check each read, into spoilt memory; null: do not look at what was read
-  ValueRecorder* values = nullptr;    ///< records values of each request that reads; null: none
-  Passes left;                        ///< by the phase that wrote what is read, in the same order
-  std::uint64_t left_generation = 0;  ///< of that phase
-  const OlderData* older = nullptr;   ///< data of its requests that read-write did not write; null: none
-  Mixed* mixed = nullptr;             ///< of read-write
-  std::uint32_t depth = 1;            ///< requests in flight; each has a part of the memory, `slot_bytes` long
-  std::uint64_t slot_bytes = 0;
-  std::uint64_t think_ns = 0;    ///< computing after each request is issued
-  Pace* pace = nullptr;          ///< says when each request is due; null: as soon as it can be issued
-  std::uint64_t ramp_ticks = 0;  ///< requests that begin earlier are not counted
-  bool repeats = false;          ///< after its last request the first one follows, until the time is over
+  SyncPolicy sync;
+  std::span<std::byte> memory;  ///< at least the pattern's request_bytes() for each request in flight
+  std::uint32_t depth;          ///< requests in flight; each has an equal part of the memory
+  const FileData* written;      ///< generate this data for each write; null: write what is in memory
+  ValueRecorder* values;        ///< records values of each request that reads; null: none
+  Mixed* mixed;                 ///< of read-write
+  /// Data that reads must find.
+  struct Expected {
+    Examiner* examiner;        ///< check each read, into spoilt memory; null: do not look at what was read
+    std::uint64_t generation;  ///< of the phase that wrote it
+    Passes left;               ///< by this phase, in the same order
+    const OlderData* older;    ///< data of its requests that read-write did not write; null: none
+  } expected;
+  struct Timing {
+    Pace* pace;                ///< says when each request is due; null: as soon as it can be issued
+    std::uint64_t think_ns;    ///< computing after each request is issued
+    std::uint64_t ramp_ticks;  ///< requests that begin earlier are not counted
+    bool repeats;              ///< after its last request the first one follows, until the time is over
+  } timing;
+
+  std::uint64_t slot_bytes() const { return memory.size() / depth; }
 };
 
 /// What a rank has done so far in a phase.
@@ -115,7 +122,7 @@ class Contents {
                Memory state = Memory::spoilt) const;
   void examine(std::uint64_t index, std::span<const Extent> extents, std::span<std::byte> memory,
                FileData::Then then = FileData::Then::spoil) const;
-  /// Computes for `work.think_ns`.
+  /// Computes for `work.timing.think_ns`.
   void think() const;
 
  private:

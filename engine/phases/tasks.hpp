@@ -18,8 +18,7 @@ struct TransferTask : PhaseTask {
   std::uint64_t request_limit = ~std::uint64_t{0};  ///< what earlier phases have written
   std::uint64_t expected_generation = 0;
   std::uint64_t written_generation = 0;
-  std::uint32_t depth = 1;  ///< requests in flight; each has `slot_bytes` of the memory
-  std::uint64_t slot_bytes = 0;
+  std::uint32_t depth = 1;  ///< requests in flight; each has an equal part of the memory
   /// Where data may have come from that is found in the wrong place.
   struct Known {
     std::uint64_t files = 0;

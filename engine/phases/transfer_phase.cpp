@@ -34,6 +34,7 @@ class TransferWorker final : public PhaseWorker {
   FileGroup::Opening opening() const;
   void open_file();
   void check_size();
+  Work work();
   void transfer();
   void finish_file();
   std::optional<CallCount> calls_so_far() const;
@@ -68,7 +69,7 @@ class TransferWorker final : public PhaseWorker {
   std::optional<ValueRecorder> values_;
   std::optional<OlderData> older_;  ///< of the phases before this one
   std::optional<Mixed> mixed_;      ///< of read-write
-  Work work_;
+  Work work_{};
   std::optional<Transfer> transfer_;      ///< with one request at a time
   std::optional<QueuedTransfer> queued_;  ///< with a file that keeps requests in flight
   std::uint64_t next_look_ns_ = 0;        ///< between passes
@@ -125,7 +126,7 @@ void TransferWorker::open_file() {
                                  .shape = shape_,
                                  .regular = {first, task_.pattern->file_shift(assignment_.place)},
                                  .depth = task_.depth,
-                                 .memory = task_.memory.first(task_.depth * task_.slot_bytes),
+                                 .memory = task_.memory,
                                  .verified = test_.verify == Verify::full});
   part_.open_s = seconds_between(begin, monotonic_ns());
   // They may have followed it elsewhere meanwhile: nothing is written there.
@@ -139,40 +140,39 @@ void TransferWorker::check_size() {
   tally_->prepare_ticks += context_.timer.now() - begin;
 }
 
-void TransferWorker::transfer() {
-  work_.operation = task_.operation;
-  work_.pattern = task_.pattern;
-  work_.order = &order_;
-  work_.place = assignment_.place;
-  work_.sync = test_.sync;
-  work_.memory = task_.memory;
+Work TransferWorker::work() {
   const bool identifies = test_.verify == Verify::full || test_.recorded_requests > 0 || test_.data_set.used();
-  work_.written = identifies && writes(task_.operation) ? &written_ : nullptr;
-  work_.values = values_ ? &*values_ : nullptr;
-  work_.examiner = examiner_ ? &*examiner_ : nullptr;
-  if (examiner_) {
-    work_.left = task_.record->passes_of(acts_as_);
-    work_.left_generation = task_.expected_generation;
-    older_ = task_.record->older_data_of(acts_as_);
-    work_.older = older_ ? &*older_ : nullptr;
-  }
-  if (task_.operation == Operation::read_write) {
-    mixed_.emplace(draw_of(test_));
-    work_.mixed = &*mixed_;
-  }
-  work_.repeats = by_time();
-  work_.ramp_ticks = ramp_ticks();
+  const bool prefills = task_.operation == Operation::prefill;
+  const auto if_any = [](auto& made) { return made ? &*made : nullptr; };
+  return {.operation = task_.operation,
+          .pattern = task_.pattern,
+          .order = &order_,
+          .place = assignment_.place,
+          .sync = test_.sync,
+          .memory = task_.memory,
+          .depth = task_.depth,
+          .written = identifies && writes(task_.operation) ? &written_ : nullptr,
+          .values = if_any(values_),
+          .mixed = if_any(mixed_),
+          .expected = {.examiner = if_any(examiner_),
+                       .generation = task_.expected_generation,
+                       .left = examiner_ ? task_.record->passes_of(acts_as_) : Passes{},
+                       .older = if_any(older_)},
+          .timing = {.pace = pace_ && pace_->limited() ? &*pace_ : nullptr,
+                     .think_ns = prefills ? 0 : static_cast<std::uint64_t>(test_.think_s * 1e9),
+                     .ramp_ticks = ramp_ticks(),
+                     .repeats = by_time()}};
+}
 
-  work_.depth = task_.depth;
-  work_.slot_bytes = task_.slot_bytes;
-  if (task_.operation != Operation::prefill) work_.think_ns = static_cast<std::uint64_t>(test_.think_s * 1e9);
-
+void TransferWorker::transfer() {
+  if (examiner_) older_ = task_.record->older_data_of(acts_as_);
+  if (task_.operation == Operation::read_write) mixed_.emplace(draw_of(test_));
   if (task_.total_requests > 0) pace_.emplace(pace(part_of_all()));
-  if (pace_ && pace_->limited()) work_.pace = &*pace_;
+  work_ = work();
 
   const std::uint64_t deadline = deadline_ticks();
   // What is due is issued at once where one request at a time is.
-  const bool one_at_a_time = waits_for_each() || (work_.pace != nullptr && work_.depth == 1);
+  const bool one_at_a_time = waits_for_each() || (work_.timing.pace != nullptr && work_.depth == 1);
   auto* queue = one_at_a_time ? nullptr : dynamic_cast<QueuedFile*>(file_.get());
   if (queue != nullptr) queued_.emplace(work_, *queue, context_.timer, *tally_, *this);
   else transfer_.emplace(work_, *file_, context_.timer, *tally_, *this);
@@ -229,8 +229,8 @@ void TransferWorker::begin_pass(std::uint64_t pass) {
   // Read-modify-write finds what its own pass before has written.
   examiner_->expect_generation(task_.written_generation);
   examiner_->expect_pass(pass - 1);
-  work_.left = {requests_, pass * requests_};
-  work_.older = nullptr;
+  work_.expected.left = {requests_, pass * requests_};
+  work_.expected.older = nullptr;
 }
 
 /// Except those that report progress.

@@ -140,11 +140,10 @@ class TransferRepetition : private CaseRepetition {
     task.cache = cache_;
     // Files are prepared in large pieces, one at a time.
     if (!prefills) task.depth = test_.depth;
-    task.slot_bytes = prefills ? buffer_.get().size() : slot_bytes_;
     task.pattern = &pattern;
     task.interface = interface_.get();
     task.order = prefills ? OrderKind::forward : test_.order;
-    task.memory = buffer_.get();
+    task.memory = prefills ? buffer_.get() : buffer_.get().first(slot_bytes_ * test_.depth);
     task.request_limit = limit_of(operation);
     task.expected_generation = generation_;
     task.written_generation = prefills ? generation_ : generation_ + 1;

@@ -132,7 +132,7 @@ TEST(Arrivals, AreTimedFromWhenTheyCame) {
   for (const Operation operation : {Operation::write, Operation::read, Operation::read_modify_write}) {
     Job job(operation);
     Pace pace({Arrivals::fixed, 10, 0, 1, 1}, job.timer, job.timer.now() - job.timer.from_ns(1'000'000'000));
-    job.work.pace = &pace;
+    job.work.timing.pace = &pace;
     RecordingFile file;
     EXPECT_EQ(Transfer(job.work, file, job.timer, job.tally, job.watch).run(3, 0), Stop::finished);
     EXPECT_EQ(job.tally.requests, 3U);
@@ -146,8 +146,7 @@ struct QueuedArrivals : testing::Test {
     job.memory.resize(16);
     job.work.memory = job.memory;
     job.work.depth = 4;
-    job.work.slot_bytes = 4;
-    job.work.pace = &pace;
+    job.work.timing.pace = &pace;
     return QueuedTransfer(job.work, queue, job.timer, job.tally, job.watch).run(last, 0);
   }
   Job job{Operation::write, 12};
@@ -186,7 +185,7 @@ TEST(RateLimit, HoldsATransferUntilItsLastBytesArePaidFor) {
   Job job(Operation::write, 5);
   const std::uint64_t begin = job.timer.now();
   Pace pace({.per_s = 400}, job.timer, begin);  // bytes, and a request has four
-  job.work.pace = &pace;
+  job.work.timing.pace = &pace;
   RecordingFile file;
   EXPECT_EQ(Transfer(job.work, file, job.timer, job.tally, job.watch).run(5, 0), Stop::finished);
   EXPECT_EQ(job.tally.requests, 5U);
@@ -197,7 +196,7 @@ TEST(RateLimit, HoldsATransferUntilItsLastBytesArePaidFor) {
 TEST(RateLimit, EndsAtTheDeadlineAndByTheWatchAlsoWhileItWaits) {
   Job job(Operation::write, 5);
   Pace pace({.per_s = 0.001}, job.timer, job.timer.now());
-  job.work.pace = &pace;
+  job.work.timing.pace = &pace;
   RecordingFile file;
   Transfer transfer(job.work, file, job.timer, job.tally, job.watch);
   EXPECT_EQ(transfer.run(5, job.timer.now() + job.timer.from_ns(20'000'000)), Stop::deadline);

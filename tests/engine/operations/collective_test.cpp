@@ -78,7 +78,7 @@ class Member : public Agreement {
   Stop passes(AnyTransfer& transfer, std::uint64_t rounds) {
     while (true) {
       const Stop found = transfer.run_collective(requests, rounds, deadline_ticks, *this);
-      if (!job.work.repeats || found != Stop::finished) return found;
+      if (!job.work.timing.repeats || found != Stop::finished) return found;
       transfer.rewind();
     }
   }
@@ -111,7 +111,6 @@ struct QueuedMember final : Member {
     job.memory.resize(depth * slot_bytes);
     job.work.memory = job.memory;
     job.work.depth = depth;
-    job.work.slot_bytes = slot_bytes;
   }
   Stop transfer(std::uint64_t rounds) override {
     QueuedTransfer transfer(job.work, queue, job.timer, job.tally, job.watch);
@@ -213,7 +212,7 @@ TEST(CollectiveTransfer, StopsAtTheDeadlineOfOneRankAndGoesOnTogether) {
 /// Of three rounds, the error of the last one is known to the others at the start of the next pass.
 template <typename AnyTeam>
 void expect_an_equal_end_of_passes(AnyTeam& team) {
-  for (auto& member : team.members) member->job.work.repeats = true;
+  for (auto& member : team.members) member->job.work.timing.repeats = true;
   team.run();
   for (const auto& member : team.members) {
     if (!member->threw) {

@@ -79,7 +79,6 @@ struct QueuedJob : Job {
     memory.resize(depth * slot_bytes);
     work.memory = memory;
     work.depth = depth;
-    work.slot_bytes = slot_bytes;
   }
   static constexpr std::uint64_t slot_bytes = 8;  ///< more than a request's four
 };
@@ -157,7 +156,7 @@ TEST(QueuedTransfer, WritesAndFindsTheDataOfEachRequest) {
 
   Examiner examiner({1, 2, 3, 4}, 1, 320);
   QueuedJob reading(Operation::read, 40, 5);
-  reading.work.examiner = &examiner;
+  reading.work.expected.examiner = &examiner;
   file.at_once = 2;
   run(reading, file, 40);
   EXPECT_EQ(examiner.checked_bytes(), 160U);
@@ -173,7 +172,7 @@ TEST(QueuedTransfer, FindsWrongData) {
   file.content[81] ^= std::byte{1};
   Examiner examiner({1, 2, 3, 4}, 1, 320);
   QueuedJob job(Operation::read, 40, 4);
-  job.work.examiner = &examiner;
+  job.work.expected.examiner = &examiner;
   run(job, file, 40);
   ASSERT_EQ(examiner.mismatches(), 1U);
   EXPECT_EQ(examiner.first_mismatches()[0].file_offset, 81U);
@@ -224,7 +223,7 @@ TEST(QueuedTransfer, PassesErrorsOnAndCountsOnlyWhatWasDone) {
 // proves measuring: think, think-excluded, think-included
 TEST(QueuedTransfer, SendsARequestBeforeItThinks) {
   QueuedJob job(Operation::write, 10, 4);
-  job.work.think_ns = 100'000;
+  job.work.timing.think_ns = 100'000;
   LazyFile file(4);
   run(job, file, 10);
   EXPECT_EQ(file.sends, 10);

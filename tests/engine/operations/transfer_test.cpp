@@ -61,8 +61,8 @@ TEST_F(TransferTest, ExpectsTheDataOfThePassThatCameLastToEachRequest) {
   second.fill(std::span(file.content).subspan(0, 4), 0);
   Job job(Operation::read);
   Examiner examiner({1, 2, 3, 4}, 1, 24);
-  job.work.examiner = &examiner;
-  job.work.left = {.per_pass = 3, .requests = 4};
+  job.work.expected.examiner = &examiner;
+  job.work.expected.left = {.per_pass = 3, .requests = 4};
   run(job, 3);
   EXPECT_EQ(examiner.mismatches(), 0U);
   second.fill(std::span(file.content).subspan(8, 4), 8);
@@ -74,10 +74,10 @@ TEST_F(TransferTest, ExpectsTheDataOfThePassThatCameLastToEachRequest) {
 // proves measuring: ramp
 TEST_F(TransferTest, RequestsOfTheRampAreNotCounted) {
   Job job(Operation::write);
-  job.work.ramp_ticks = ~std::uint64_t{0};
+  job.work.timing.ramp_ticks = ~std::uint64_t{0};
   Transfer transfer(job.work, file, job.timer, job.tally, job.watch);
   transfer.run(2, 0);
-  job.work.ramp_ticks = long_ago;
+  job.work.timing.ramp_ticks = long_ago;
   transfer.run(3, 0);
   EXPECT_EQ(job.tally.requests, 1U);
   EXPECT_EQ(job.tally.bytes, 4U);
@@ -138,7 +138,7 @@ TEST_F(TransferTest, WritesDataThatIdentifiesItselfAndFindsItAgain) {
   file.content[9] ^= std::byte{1};
   Examiner examiner({1, 2, 3, 4}, 1, 24);
   Job reading(Operation::read);
-  reading.work.examiner = &examiner;
+  reading.work.expected.examiner = &examiner;
   run(reading, 3);
   EXPECT_EQ(examiner.checked_bytes(), 12U);
   ASSERT_EQ(examiner.mismatches(), 1U);
@@ -153,7 +153,7 @@ TEST_F(TransferTest, AReadThatBringsNothingIsFoundThoughTheMemoryHeldTheRightDat
   Job job(Operation::read);
   data.fill(job.work.memory.first(4), 0);
   Examiner examiner({1, 2, 3, 4}, 1, 24);
-  job.work.examiner = &examiner;
+  job.work.expected.examiner = &examiner;
   file.reads_nothing = true;
   run(job, 1);
   EXPECT_EQ(examiner.mismatches(), 1U);
@@ -167,7 +167,7 @@ TEST_F(TransferTest, WhatAReadLeavesOutIsFoundThoughTheMemoryHeldTheRightData) {
     data.fill(std::span(file.content).first(24), 0);
     Job job(operation, 1);
     Examiner examiner({1, 2, 3, 4}, 1, 24);
-    job.work.examiner = &examiner;
+    job.work.expected.examiner = &examiner;
     job.work.written = &newer;
     file.reads_edges = false;
     spoil(job.work.memory);
@@ -175,7 +175,7 @@ TEST_F(TransferTest, WhatAReadLeavesOutIsFoundThoughTheMemoryHeldTheRightData) {
     EXPECT_EQ(examiner.mismatches(), 0U);
 
     Examiner again = operation == Operation::read ? examiner : Examiner({1, 2, 3, 5}, 1, 24);
-    job.work.examiner = &again;
+    job.work.expected.examiner = &again;
     file.reads_edges = true;
     run(job, 1);
     EXPECT_EQ(again.wrong_bytes(), 2U);
@@ -212,7 +212,7 @@ TEST_F(TransferTest, ReadModifyWriteChecksTheOldGenerationAndWritesTheNew) {
   older.fill(std::span(file.content).first(24), 0);
   Examiner examiner({1, 2, 3, 4}, 1, 24);
   Job job(Operation::read_modify_write);
-  job.work.examiner = &examiner;
+  job.work.expected.examiner = &examiner;
   job.work.written = &newer;
   run(job, 3);
   EXPECT_EQ(examiner.mismatches(), 0U);
@@ -267,7 +267,7 @@ TEST_F(TransferTest, LatencyIsNotThatOfGeneratingAndExaminingData) {
       job.work.pattern = job.pattern.get();
       job.work.memory = memory;
       Examiner examiner({1, 2, 3, 4}, 1, bytes);
-      if (reads(operation)) job.work.examiner = &examiner;
+      if (reads(operation)) job.work.expected.examiner = &examiner;
       if (writes(operation)) job.work.written = &data;
       Transfer transfer(job.work, nothing, job.timer, job.tally, job.watch);
       const std::uint64_t begin = job.timer.now();

@@ -32,15 +32,22 @@ struct Job {
   explicit Job(Operation operation, std::uint64_t requests = 3, OrderKind kind = OrderKind::forward)
       : pattern(strided(requests)), order(kind, requests, 1) {
     work.operation = operation;
-    work.pattern = pattern.get();
-    work.order = &order;
-    work.place = {0, 2};
-    work.memory = memory;
   }
   std::unique_ptr<Pattern> pattern;
   Order order;
   std::vector<std::byte> memory = std::vector<std::byte>(4);
-  Work work;
+  Work work{.operation = Operation::write,
+            .pattern = pattern.get(),
+            .order = &order,
+            .place = {0, 2},
+            .sync = SyncPolicy::end,
+            .memory = memory,
+            .depth = 1,
+            .written = nullptr,
+            .values = nullptr,
+            .mixed = nullptr,
+            .expected = {},
+            .timing = {}};
   Timer timer;
   Tally tally;
   PatientWatch watch;
