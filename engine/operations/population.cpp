@@ -56,35 +56,22 @@ void Population::complete(Operation operation, const Tree& tree, std::uint64_t c
 }
 
 Population population_of(const TreeState& state, const Tree& tree) {
+  const bool has_files = state.present.has(Thing::files), has_directories = state.present.has(Thing::directories);
   Population population;
-  population.present = state.present;
-  population.files = state.present.has(Thing::files) ? state.files : 0;
-  population.directories = state.present.has(Thing::directories) ? state.directories : 0;
-  population.whole = (!state.present.has(Thing::files) || state.files == tree.items()) &&
-                     (!state.present.has(Thing::directories) || state.directories == tree.items());
-  population.renamed_files = state.renamed_files;
-  population.renamed_directories = state.renamed_directories;
-  population.renamed_when_linked = state.renamed_when_linked;
-  population.file_bytes = state.file_bytes;
-  population.written_bytes = state.written_bytes;
-  population.generation = state.generation;
+  static_cast<TreeItems&>(population) = state;
+  if (!has_files) population.files = 0;
+  if (!has_directories) population.directories = 0;
+  population.whole =
+      (!has_files || state.files == tree.items()) && (!has_directories || state.directories == tree.items());
   return population;
 }
 
 TreeState state_of(const Population& population, const TreeState& before, Operation operation) {
   TreeState state = before;
-  state.present = population.present;
+  static_cast<TreeItems&>(state) = population;
   state.present.remove({Thing::open_files});
-  state.files = population.files;
-  state.directories = population.directories;
   if (operation == Operation::link) state.hard_links = population.files;
   if (operation == Operation::symlink) state.symbolic_links = population.files;
-  state.renamed_files = population.renamed_files;
-  state.renamed_directories = population.renamed_directories;
-  state.renamed_when_linked = population.renamed_when_linked;
-  state.file_bytes = population.file_bytes;
-  state.written_bytes = population.written_bytes;
-  state.generation = population.generation;
   return state;
 }
 

@@ -27,19 +27,11 @@ class Rewrites {
 
 /// What a rank knows of the items that all ranks have in their trees at a time. Files are those of operations 0 … files
 /// - 1.
-struct Population {
-  Things present;
-  std::uint64_t files = 0;        ///< of each rank
-  std::uint64_t directories = 0;  ///< of each rank, as items
-  std::uint64_t first_file = 0;   ///< number of the rank's oldest file: more than 0 only after a mix
-  bool mixed = false;             ///< each rank has its own number of files from here on
-  bool whole = true;              ///< no phase that changes items was cut short: these are all there are
-  bool renamed_files = false, renamed_directories = false;
-  bool renamed_when_linked = false;  ///< symbolic links were made when files had their other name
-  std::uint64_t file_bytes = 0;      ///< size of each file
-  std::uint64_t written_bytes = 0;   ///< as much of each holds what was written last
-  std::uint64_t generation = 0;      ///< of what was written last
-  Rewrites rewrites;                 ///< since then
+struct Population : TreeItems {
+  std::uint64_t first_file = 0;  ///< number of the rank's oldest file: more than 0 only after a mix
+  bool mixed = false;            ///< each rank has its own number of files from here on
+  bool whole = true;             ///< no phase that changes items was cut short: these are all there are
+  Rewrites rewrites;             ///< since `generation`
 
   ItemName file_name() const { return renamed_files ? ItemName::renamed_file : ItemName::file; }
   ItemName directory_name() const { return renamed_directories ? ItemName::renamed_directory : ItemName::directory; }

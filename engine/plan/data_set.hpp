@@ -27,16 +27,22 @@ struct WrittenPart {
   std::uint64_t end = 0;       ///< behind the last byte that it wrote to its file
 };
 
-/// What each rank has in the trees of a data set. Files are the first ones in the order of the rank, and so are
-/// directories.
-struct TreeState {
+/// Items of a rank in its tree, and their names and contents.
+struct TreeItems {
   Things present;
-  std::uint64_t files = 0, directories = 0, hard_links = 0, symbolic_links = 0;
+  std::uint64_t files = 0, directories = 0;
   std::uint64_t file_bytes = 0;     ///< size of each file
   std::uint64_t written_bytes = 0;  ///< as much of each holds what was written last
   std::uint64_t generation = 0;     ///< of what was written last
-  std::uint64_t order_hash = 0;     ///< Case::order_hash of the case that made the items
-  bool renamed_files = false, renamed_directories = false, renamed_when_linked = false;
+  bool renamed_files = false, renamed_directories = false;
+  bool renamed_when_linked = false;  ///< symbolic links were made when files had their other name
+};
+
+/// What each rank has in the trees of a data set. Files are the first ones in the order of the rank, and so are
+/// directories.
+struct TreeState : TreeItems {
+  std::uint64_t hard_links = 0, symbolic_links = 0;
+  std::uint64_t order_hash = 0;  ///< Case::order_hash of the case that made the items
 };
 
 /// What the files of a data set hold.

@@ -23,11 +23,8 @@ class MixTest : public testing::Test {
   void begin(Parts parts, std::uint64_t files, std::uint64_t seed = 1, std::uint64_t first = 0) {
     parts_ = std::move(parts);
     tree_ = balanced({.items = 4, .depth = 1, .fanout = 2, .file_size = 10});
-    population_ = {.present = {Thing::tree, Thing::files},
-                   .files = files,
-                   .first_file = first,
-                   .file_bytes = 10,
-                   .written_bytes = 10};
+    population_ = {{.present = {Thing::tree, Thing::files}, .files = files, .file_bytes = 10, .written_bytes = 10},
+                   first};
     directory_.files.clear();
     for (std::uint64_t number = first; number < first + files; ++number)
       directory_.files[path(number)].bytes.resize(10);

@@ -48,12 +48,12 @@ TEST(TreeSet, IsReadFromTheManifest) {
 }
 
 TEST(TreeSet, HasWhatAPopulationHas) {
-  const TreeState state{.present = {Thing::tree, Thing::files},
-                        .files = 4,
-                        .file_bytes = 50,
-                        .written_bytes = 40,
-                        .generation = 3,
-                        .renamed_files = true};
+  const TreeState state{{.present = {Thing::tree, Thing::files},
+                         .files = 4,
+                         .file_bytes = 50,
+                         .written_bytes = 40,
+                         .generation = 3,
+                         .renamed_files = true}};
   const Case test = good_case(tree_text("", small_tree));
   const Population population = population_of(state, *make_tree_of(test));
   EXPECT_EQ(population.files, 4U);
