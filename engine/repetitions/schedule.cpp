@@ -6,20 +6,9 @@
 #include <numeric>
 
 #include "foundation/error.hpp"
+#include "foundation/student.hpp"
 
 namespace strider {
-namespace {
-
-/// Student's t for 97.5 %, by degrees of freedom; above the table the normal value with its first correction term.
-double t_975(std::size_t freedom) {
-  constexpr double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-                              2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086};
-  if (freedom <= std::size(table)) return table[freedom - 1];
-  return 1.95996 + 2.3722 / static_cast<double>(freedom) + 2.8225 / static_cast<double>(freedom * freedom);
-}
-
-}  // namespace
-
 double relative_half_width(const std::vector<double>& values) {
   if (values.size() < 2) return std::numeric_limits<double>::infinity();
   if (std::any_of(values.begin(), values.end(), [](double value) { return value <= 0; }))

@@ -1,9 +1,10 @@
 #include "listio/registration/cost.hpp"
 
-#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "foundation/student.hpp"
 
 namespace strider::listio {
 
@@ -42,18 +43,12 @@ Line weighted_line(std::span<const Point> points) {
   }
   const auto freedom = points.size() - 2;
   const double variance = residual / static_cast<double>(freedom);
-  line.slope_error = t_95(freedom) * std::sqrt(variance * w / determinant);
-  line.intercept_error = t_95(freedom) * std::sqrt(variance * wxx / determinant);
+  line.slope_error = t_975(freedom) * std::sqrt(variance * w / determinant);
+  line.intercept_error = t_975(freedom) * std::sqrt(variance * wxx / determinant);
   return line;
 }
 
 }  // namespace
-
-double t_95(std::size_t freedom) {
-  constexpr std::array table{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-                             2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086};
-  return freedom <= table.size() ? table[freedom - 1] : 1.96 + 2.5 / static_cast<double>(freedom);
-}
 
 Line fit_line(std::span<const double> x, std::span<const double> y) {
   std::vector<Point> points;

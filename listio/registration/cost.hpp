@@ -25,9 +25,6 @@ struct Line {
   double slope_error = 0, intercept_error = 0;
 };
 
-/// How many standard errors a 95 % interval reaches to either side: Student's t; `freedom` is at least 1.
-double t_95(std::size_t freedom);
-
 /// Least squares with relative errors: times are known to some per cent, and short ones say as much as long ones. The
 /// weights are 1 / (value of the line)². With 1 / y², points that are low by chance would weigh more, and the line
 /// would be too low. The errors come from how far the points are off the line (two points fewer than there are). Needs
