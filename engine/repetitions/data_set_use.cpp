@@ -52,8 +52,13 @@ DataSetUse::DataSetUse(RunContext& context, const Case& test, MPI_Comm communica
 }
 
 void DataSetUse::share() {
-  Header header{state_.generation,   state_.last_generation, state_.geometry, state_.incomplete ? 1U : 0U,
-                state_.files.size(), state_.parts.size(),    state_.tree};
+  Header header{.generation = state_.generation,
+                .last_generation = state_.last_generation,
+                .geometry = state_.geometry,
+                .incomplete = state_.incomplete ? 1U : 0U,
+                .files = state_.files.size(),
+                .parts = state_.parts.size(),
+                .tree = state_.tree};
   broadcast(header, communicator_, waiting());
   state_.generation = header.generation;
   state_.last_generation = header.last_generation;

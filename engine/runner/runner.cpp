@@ -368,8 +368,14 @@ class Runner {
 
   static void send_report(const TurnReport& report, std::uint64_t progress) {
     const auto& [outcome, events, end] = report;
-    const ReportHead head{events.lines.size(), end.size(),    events.samples,     events.errors, progress,
-                          outcome.failed,      outcome.wrong, outcome.interrupted};
+    const ReportHead head{.bytes = events.lines.size(),
+                          .end_bytes = end.size(),
+                          .samples = events.samples,
+                          .errors = events.errors,
+                          .progress = progress,
+                          .failed = outcome.failed,
+                          .wrong = outcome.wrong,
+                          .interrupted = outcome.interrupted};
     send(std::span(&head, 1), 0, report_tag, MPI_COMM_WORLD, idle);
     const std::string text = events.lines + end;
     send(std::span(text), 0, report_tag, MPI_COMM_WORLD, idle);

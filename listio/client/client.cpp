@@ -327,7 +327,12 @@ void Client::truncate(const File& file, std::uint64_t bytes) {
 
 FileStat Client::stat(const std::string& path) {
   const auto entry = impl_->ask_again<Entry>("stat", path, StatRequest{checked(path)});
-  FileStat stat{entry.kind, entry.mode, 0, entry.modified_ns, entry.file, entry.layout, entry.inode};
+  FileStat stat{.kind = entry.kind,
+                .mode = entry.mode,
+                .modified_ns = entry.modified_ns,
+                .id = entry.file,
+                .layout = entry.layout,
+                .inode = entry.inode};
   if (entry.kind == EntryKind::directory) return stat;
   if (entry.kind == EntryKind::link) {
     stat.bytes = read_link(path).size();

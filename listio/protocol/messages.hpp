@@ -491,6 +491,14 @@ struct ServerStatus {
   std::uint64_t registrations = 0, registered_pages = 0;
   std::uint64_t register_ns = 0;
   std::uint64_t cells = 0, locked_ranges = 0, waiting_locks = 0;  ///< now
+
+  /// As they are sent.
+  static constexpr std::uint64_t ServerStatus::* numbers[] = {
+      &ServerStatus::clients,      &ServerStatus::buffer_bytes,  &ServerStatus::requests,
+      &ServerStatus::refused,      &ServerStatus::read_bytes,    &ServerStatus::written_bytes,
+      &ServerStatus::file_calls,   &ServerStatus::registrations, &ServerStatus::registered_pages,
+      &ServerStatus::register_ns,  &ServerStatus::cells,         &ServerStatus::locked_ranges,
+      &ServerStatus::waiting_locks};
 };
 
 std::vector<std::byte> write_message(const ClientMessage& message);

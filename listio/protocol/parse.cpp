@@ -527,10 +527,7 @@ bool parse_body(std::span<const std::byte> bytes, Missed& body) {
 
 bool parse_body(std::span<const std::byte> bytes, ServerStatus& body) {
   ByteReader in(bytes);
-  for (std::uint64_t* const field : {&body.clients, &body.buffer_bytes, &body.requests, &body.refused, &body.read_bytes,
-                                     &body.written_bytes, &body.file_calls, &body.registrations, &body.registered_pages,
-                                     &body.register_ns, &body.cells, &body.locked_ranges, &body.waiting_locks})
-    *field = in.number<std::uint64_t>();
+  for (const auto number : ServerStatus::numbers) body.*number = in.number<std::uint64_t>();
   return in.complete();
 }
 

@@ -247,10 +247,7 @@ std::vector<std::byte> write_body(const Missed& body) {
 
 std::vector<std::byte> write_body(const ServerStatus& body) {
   ByteWriter out;
-  out.number(body.clients).number(body.buffer_bytes).number(body.requests).number(body.refused);
-  out.number(body.read_bytes).number(body.written_bytes).number(body.file_calls);
-  out.number(body.registrations).number(body.registered_pages).number(body.register_ns);
-  out.number(body.cells).number(body.locked_ranges).number(body.waiting_locks);
+  for (const auto number : ServerStatus::numbers) out.number(body.*number);
   return out.take();
 }
 

@@ -58,8 +58,11 @@ void BlockCalls::add(const ByteRun& run, std::byte* memory) {
   if (!continues) {
     if (!calls_.empty()) close();
     const std::uint64_t begin = block * block_bytes;
-    calls_.push_back(
-        {block, 0, begin, begin, 0, {pieces_.data() + pieces_.size(), 0}, {parts_.data() + parts_.size(), 0}});
+    calls_.push_back({.first = block,
+                      .begin = begin,
+                      .end = begin,
+                      .pieces = {pieces_.data() + pieces_.size(), 0},
+                      .parts = {parts_.data() + parts_.size(), 0}});
   }
   fill(calls_.back().end, run.offset);
   if (!continues) calls_.back().begin = run.offset;

@@ -40,13 +40,16 @@ constexpr std::uint64_t quick_bytes = 65536;  // copied in less time than it tak
 constexpr milliseconds slow_for{1000};
 constexpr milliseconds most_head_start{2000};  // of a refusal over the client's own time-out
 
-void check(const ServerOptions& options) {
+ServerOptions checked(const ServerOptions& options) {
   const auto refuse = [](const char* key, const std::string& message, const char* remedy) {
     throw InputError(key, message, remedy);
   };
   if (options.servers == 0 || options.number >= options.servers)
     refuse("number", "server " + std::to_string(options.number) + " of " + std::to_string(options.servers),
            "servers are numbered from 0");
+  if (options.copies != 1 && (options.copies != 2 || options.servers == 1))
+    refuse("copies", std::to_string(options.copies) + " copies on " + std::to_string(options.servers) + " servers",
+           "choose 1 copy, or 2 copies on two servers or more");
   if (options.buffers == 0 || options.buffer_bytes == 0 || options.buffer_bytes > most_file_bytes / options.buffers ||
       options.buffers * options.buffer_bytes > options.memory_bytes)
     refuse("memory", "memory is too small for the buffers of a single client", "raise memory, or lower buffers");
@@ -55,13 +58,7 @@ void check(const ServerOptions& options) {
     refuse("runs", std::to_string(options.most_runs) + " runs in a request", "allow 1 … 4092");
   if (options.threads == 0 || options.most_requests == 0)
     refuse("threads", "the number of threads or of requests is 0", "allow at least one of each");
-}
-
-void check_copies(const ServerOptions& options) {
-  if (options.copies == 1 || (options.copies == 2 && options.servers > 1)) return;
-  throw InputError("copies",
-                   std::to_string(options.copies) + " copies on " + std::to_string(options.servers) + " servers",
-                   "choose 1 copy, or 2 copies on two servers or more");
+  return options;
 }
 
 /// What a request moves between the client's buffers and files.
@@ -251,8 +248,14 @@ class Server::Impl final : TransportEvents {
     transport_->authenticated(session.peer);
     const Region* const region = session.region ? &*session.region : nullptr;
     const RemoteMemory memory = transport_->expose(session.peer, session.window, region);
-    say(session, Welcome{memory.address, memory.key, options_.buffers, options_.most_runs, options_.buffer_bytes,
-                         options_.servers, options_.most_requests, process_});
+    say(session, Welcome{.address = memory.address,
+                         .key = memory.key,
+                         .buffers = options_.buffers,
+                         .most_runs = options_.most_runs,
+                         .buffer_bytes = options_.buffer_bytes,
+                         .servers = options_.servers,
+                         .most_requests = options_.most_requests,
+                         .process = process_});
     if (domain_ != nullptr) say(session, Grant{0, options_.buffers, Term::connection});
     memory_used_ = grants_.granted() * options_.buffer_bytes;
   }
@@ -525,19 +528,19 @@ class Server::Impl final : TransportEvents {
 
   ServerStatus status() const {
     const DataStore::Counters data = data_->counters();
-    return {clients_,
-            memory_used_,
-            requests_,
-            refused_,
-            data.read_bytes,
-            data.written_bytes,
-            data.calls,
-            registrations_,
-            registered_pages_,
-            register_ns_,
-            coordination_.cells(),
-            coordination_.locked_ranges(),
-            coordination_.waiting_locks()};
+    return {.clients = clients_,
+            .buffer_bytes = memory_used_,
+            .requests = requests_,
+            .refused = refused_,
+            .read_bytes = data.read_bytes,
+            .written_bytes = data.written_bytes,
+            .file_calls = data.calls,
+            .registrations = registrations_,
+            .registered_pages = registered_pages_,
+            .register_ns = register_ns_,
+            .cells = coordination_.cells(),
+            .locked_ranges = coordination_.locked_ranges(),
+            .waiting_locks = coordination_.waiting_locks()};
   }
 
   ServerOptions options_;
@@ -572,16 +575,6 @@ class Server::Impl final : TransportEvents {
   std::unique_ptr<WorkerPool> work_;
   std::unique_ptr<StandbyThread> standby_;
 };
-
-namespace {
-
-ServerOptions checked(const ServerOptions& options) {
-  check(options);
-  check_copies(options);
-  return options;
-}
-
-}  // namespace
 
 Server::Server(const ServerOptions& options)
     : Server(options, make_transport(options.transport, {options.listen, connections_of_process().unauthenticated})) {}

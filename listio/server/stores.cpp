@@ -12,7 +12,12 @@ std::unique_ptr<DataStore> make_store(const ServerOptions& options, int folder) 
 }
 
 Label label_of(const ServerOptions& options) {
-  return {options.volume, options.number, options.servers, options.checksums, options.copies, options.replaced};
+  return {.volume = options.volume,
+          .number = options.number,
+          .servers = options.servers,
+          .checksums = options.checksums,
+          .copies = options.copies,
+          .replaced = options.replaced};
 }
 
 std::unique_ptr<SecondCopies> make_copies(const ServerOptions& options, int folder) {

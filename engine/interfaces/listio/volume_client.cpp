@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <system_error>
-#include <tuple>
 
 #include "foundation/error.hpp"
 #include "interfaces/volume_place.hpp"
@@ -66,13 +65,11 @@ std::unique_ptr<VolumeClient> connect_to(const std::string& file, const VolumeCl
 
 VolumeClient& volume_client_of(const VolumeClientOptions& options, const std::string& directory) {
   const std::string file = options.volume.empty() ? find_volume(directory, "listio.volume") : options.volume;
-  using Key = std::tuple<std::string, std::string, std::string, std::string, listio::Unregistered, std::uint64_t,
-                         std::uint32_t, std::uint32_t, std::uint64_t, RegistrationCosts>;
   // Connecting and measuring what the network does take longer than a phase may: once, not for each repetition.
-  static std::map<Key, std::unique_ptr<VolumeClient>> clients;
-  std::unique_ptr<VolumeClient>& known =
-      clients[{file, options.transport, options.registration, options.strategy, options.unregistered,
-               options.cache_bytes, options.most_runs, options.patience_ms, options.server_bytes_per_s, options.costs}];
+  static std::map<VolumeClientOptions, std::unique_ptr<VolumeClient>> clients;
+  VolumeClientOptions key = options;
+  key.volume = file;
+  std::unique_ptr<VolumeClient>& known = clients[key];
   if (known == nullptr) known = connect_to(file, options);
   return *known;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ struct VolumeClientOptions {
   std::uint64_t server_bytes_per_s = 0;  ///< that the volume's servers have to be limited to; 0: no matter
   std::uint32_t patience_ms = 0;
   RegistrationCosts costs = RegistrationCosts::fitted;
+
+  auto operator<=>(const VolumeClientOptions&) const = default;
 };
 
 /// The process's client of a volume, and what was found out when it connected.
