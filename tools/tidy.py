@@ -22,7 +22,8 @@ GENERATED = "Do not edit."
 """End of the first line of a generated source."""
 FUNCTION_LINES_WANTED, FUNCTION_LINES_LIMIT = 50, 70
 POSITIONS = 6
-"""Most parameters by position of a function in Python; those of tests are fixtures, by name."""
+"""Most parameters by position of a function; those of tests in Python are fixtures, by name, and those of
+functions in C follow a library."""
 
 MAY_INCLUDE: dict[str, set[str]] = {
     "foundation": set(),
@@ -214,9 +215,9 @@ def judge_size(path: str, line: int, what: str, lines: int, wanted: int, limit: 
 
 
 def check_sizes(path: str, text: str) -> Iterator[Finding]:
-    """Files and functions of a length that can be read at once, except generated ones.
+    """Files and functions of a length that can be read at once, with many parameters taken by name.
 
-    Lines that name promises do not count.
+    Generated files are left out. Lines that name promises do not count.
     """
     if text.partition("\n")[0].endswith(GENERATED):
         return
@@ -227,30 +228,33 @@ def check_sizes(path: str, text: str) -> Iterator[Finding]:
     except SyntaxError as error:
         yield Finding(path, error.lineno or 1, f"cannot be read: {error.msg}")
         return
-    for name, first, last in found:
+    is_python = path.endswith(".py")
+    by_name = not path.startswith("tests/") if is_python else path.endswith((".cpp", ".hpp"))
+    for name, first, last, positions in found:
         lines = last - first + 1
         yield from judge_size(path, first, name, lines, FUNCTION_LINES_WANTED, FUNCTION_LINES_LIMIT)
+        if positions > POSITIONS and by_name:
+            remedy = "make some keyword-only" if is_python else "group them in a structure with named fields"
+            what = f"{name} has {positions} parameters by position, more than {POSITIONS}"
+            yield Finding(path, first, f"{what}: {remedy}")
 
 
-def functions(path: str, text: str) -> list[tuple[str, int, int]]:
-    """Name, first and last line of every function."""
+def functions(path: str, text: str) -> list[tuple[str, int, int, int]]:
+    """Name, first and last line of every function, and its parameters by position."""
     if path.endswith(".py"):
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
         nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds)]
-        return [(node.name, node.lineno, node.end_lineno or node.lineno) for node in nodes]
-    analysed = lizard.analyze_file.analyze_source_code(path, text)
-    return [(function.name, function.start_line, function.end_line) for function in analysed.function_list]
+        return [
+            (node.name, node.lineno, node.end_lineno or node.lineno, count_positions(node)) for node in nodes
+        ]
+    found = lizard.analyze_file.analyze_source_code(path, text).function_list
+    return [(one.name, one.start_line, one.end_line, one.parameter_count) for one in found]
 
 
-def check_positions(path: str, text: str) -> Iterator[Finding]:
-    """Functions with many parameters take them by name."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            names = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
-            count = len(names) - (names[:1] in (["self"], ["cls"]))
-            if count > POSITIONS:
-                what = f"{node.name} has {count} parameters by position, more than {POSITIONS}"
-                yield Finding(path, node.lineno, f"{what}: make some keyword-only")
+def count_positions(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Number of a function's parameters by position, without `self`."""
+    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    return len(names) - (names[:1] in (["self"], ["cls"]))
 
 
 def check_words(path: str, text: str) -> Iterator[Finding]:
@@ -349,8 +353,6 @@ def check_file(path: str, text: str) -> Iterator[Finding]:
         yield from check_includes(path, text)
     if path.startswith(PYTHON) and path.endswith(".py"):
         yield from check_imports(path, text)
-    if path.endswith(".py") and not path.startswith("tests/"):
-        yield from check_positions(path, text)
 
 
 def check_numbers(root: Path, paths: Iterable[str]) -> Iterator[Finding]:

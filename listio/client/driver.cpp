@@ -415,8 +415,8 @@ void Driver::wait_for_probes(Link& link) {
 }
 
 /// Moves pieces between `memory` and a buffer of the server, and waits until they are there.
-void Driver::move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, Direction direction,
-                       std::size_t pieces, std::size_t piece_bytes, Method method) {
+void Driver::move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, const Pieces& pieces) {
+  const auto [direction, count, piece_bytes, method] = pieces;
   RemotePlace place = link.place_of(buffer);
   const auto post = [&](Direction way, std::span<const iovec> parts, const PackMemory& of) {
     if (!link.peer()) return;
@@ -429,21 +429,21 @@ void Driver::move_once(Link& link, std::uint32_t buffer, const PackMemory& memor
     for (const iovec& part : parts) place.offset += part.iov_len;
   };
   std::vector<iovec> parts;
-  for (std::size_t i = 0; i < pieces; ++i) parts.push_back({&memory.bytes()[2 * i * piece_bytes], piece_bytes});
+  for (std::size_t i = 0; i < count; ++i) parts.push_back({&memory.bytes()[2 * i * piece_bytes], piece_bytes});
   if (method == Method::pack) {
     const PackMemory& packed = link.pack_memory();
     std::byte* const begin = packed.bytes().data() + buffer * link.welcome().buffer_bytes;
-    const iovec piece{begin, pieces * piece_bytes};
+    const iovec piece{begin, count * piece_bytes};
     if (direction == Direction::write)
-      for (std::size_t i = 0; i < pieces; ++i) std::memcpy(begin + i * piece_bytes, parts[i].iov_base, piece_bytes);
+      for (std::size_t i = 0; i < count; ++i) std::memcpy(begin + i * piece_bytes, parts[i].iov_base, piece_bytes);
     post(direction, {&piece, 1}, packed);
     wait_for_probes(link);
     if (direction == Direction::read)
-      for (std::size_t i = 0; i < pieces; ++i) std::memcpy(parts[i].iov_base, begin + i * piece_bytes, piece_bytes);
+      for (std::size_t i = 0; i < count; ++i) std::memcpy(parts[i].iov_base, begin + i * piece_bytes, piece_bytes);
   } else {
     const std::size_t most = transport_->properties().most_pieces;
-    for (std::size_t i = 0; i < pieces; i += most)
-      post(direction, std::span(parts).subspan(i, std::min(most, pieces - i)), memory);
+    for (std::size_t i = 0; i < count; i += most)
+      post(direction, std::span(parts).subspan(i, std::min(most, count - i)), memory);
     wait_for_probes(link);
   }
   if (direction == Direction::write) {
@@ -484,7 +484,8 @@ const MethodCosts& Driver::method_costs() {
     return unknown;
   }
   const auto move = [&](Direction direction, std::size_t pieces, std::size_t piece_bytes, Method method) {
-    move_once(link, *buffer, *memory, direction, pieces, piece_bytes, method);
+    move_once(link, *buffer, *memory,
+              {.direction = direction, .count = pieces, .bytes = piece_bytes, .method = method});
   };
   MethodCosts found = measure_methods(move, most_bytes);
   // What moved nothing took no time: of a connection that broke meanwhile no costs are known.

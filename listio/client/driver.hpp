@@ -113,8 +113,13 @@ class Driver final : TransportEvents {
   };
   static void end(Link& link, const Ping& ping);
   void end_pings();
-  void move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, Direction direction, std::size_t pieces,
-                 std::size_t piece_bytes, Method method);
+  /// Pieces to move, to measure what that costs.
+  struct Pieces {
+    Direction direction;
+    std::size_t count, bytes;  ///< bytes of one
+    Method method;
+  };
+  void move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, const Pieces& pieces);
   void wait_for_probes(Link& link);
 
   Volume volume_;

@@ -30,6 +30,11 @@ def test_the_tree_keeps_its_rules() -> None:
             "class X:\n    def f(self, a, b, c, d, e, f, g=0, *, h=1): pass\n",
             "f has 7 parameters by position, more than 6: make some keyword-only",
         ),
+        (
+            "engine/plan/x.cpp",
+            "void X::f(int a, int b, int c, int d, int e, std::function<void(int, int)> f, int g) {}\n",
+            "X::f has 7 parameters by position, more than 6: group them in a structure with named fields",
+        ),
         ("foundation/long.cpp", "int f() {\n" + "  g();\n" * 69 + "}\n", "f has 71 lines, more than 70"),
         (
             "listio/layout/x.cpp",

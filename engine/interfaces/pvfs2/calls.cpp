@@ -118,12 +118,11 @@ PVFS_error Pvfs2Calls::attributes_of(const std::string& path, PVFS_object_ref ob
   });
 }
 
-PVFS_error Pvfs2Calls::move(const Pvfs2Call& call, PVFS_object_ref file, PVFS_Request in_file, PVFS_offset offset,
-                            void* memory, PVFS_Request in_memory, enum PVFS_io_type type, std::int64_t& moved) const {
+PVFS_error Pvfs2Calls::move(const Pvfs2Call& call, const Pvfs2Transfer& transfer, std::int64_t& moved) const {
   PVFS_sysresp_io result{};
   const PVFS_error error = client->run(call, [&](PVFS_sys_op_id* id) {
-    return PVFS_isys_io(file, in_file, offset, memory, in_memory, client->credential(), &result, type, id,
-                        PVFS_HINT_NULL, nullptr);
+    return PVFS_isys_io(transfer.file, transfer.in_file, transfer.offset, transfer.memory, transfer.in_memory,
+                        client->credential(), &result, transfer.type, id, PVFS_HINT_NULL, nullptr);
   });
   moved = result.total_completed;
   return error;
@@ -214,26 +213,33 @@ int Pvfs2Calls::open(const char* path, OpenMode mode, Handle& handle) const {
   return pvfs2_errno(error);
 }
 
+/// The contiguous bytes of `call`; how many were moved.
+std::int64_t Pvfs2Calls::move_bytes(const Pvfs2Call& call, enum PVFS_io_type type, PVFS_object_ref file,
+                                    std::byte* memory) const {
+  Pvfs2Places in_memory;
+  in_memory.contiguous(call.length);
+  std::int64_t moved = 0;
+  const PVFS_error error = move(call,
+                                {.type = type,
+                                 .file = file,
+                                 .in_file = PVFS_BYTE,
+                                 .offset = static_cast<PVFS_offset>(call.offset),
+                                 .memory = memory,
+                                 .in_memory = in_memory.get()},
+                                moved);
+  return error < 0 ? pvfs2_errno(error) : moved;
+}
+
 std::int64_t Pvfs2Calls::pwrite(Handle handle, const std::byte* from, std::uint64_t length,
                                 std::uint64_t offset) const {
   const Object& object = object_of(handle);
-  Pvfs2Places in_memory;
-  in_memory.contiguous(length);
-  std::int64_t moved = 0;
-  const PVFS_error error =
-      move({"PVFS_sys_write", object.path, offset, length}, object.ref, PVFS_BYTE, static_cast<PVFS_offset>(offset),
-           const_cast<std::byte*>(from), in_memory.get(), PVFS_IO_WRITE, moved);
-  return error < 0 ? pvfs2_errno(error) : moved;
+  return move_bytes({"PVFS_sys_write", object.path, offset, length}, PVFS_IO_WRITE, object.ref,
+                    const_cast<std::byte*>(from));
 }
 
 std::int64_t Pvfs2Calls::pread(Handle handle, std::byte* to, std::uint64_t length, std::uint64_t offset) const {
   const Object& object = object_of(handle);
-  Pvfs2Places in_memory;
-  in_memory.contiguous(length);
-  std::int64_t moved = 0;
-  const PVFS_error error = move({"PVFS_sys_read", object.path, offset, length}, object.ref, PVFS_BYTE,
-                                static_cast<PVFS_offset>(offset), to, in_memory.get(), PVFS_IO_READ, moved);
-  return error < 0 ? pvfs2_errno(error) : moved;
+  return move_bytes({"PVFS_sys_read", object.path, offset, length}, PVFS_IO_READ, object.ref, to);
 }
 
 int Pvfs2Calls::fsync(Handle handle) const { return flush(object_of(handle).path, object_of(handle).ref); }

@@ -19,6 +19,15 @@ struct Pvfs2Creation {
   Pvfs2Order order = Pvfs2Order::random;
 };
 
+struct Pvfs2Transfer {
+  enum PVFS_io_type type;
+  PVFS_object_ref file;
+  PVFS_Request in_file;
+  PVFS_offset offset;
+  void* memory;
+  PVFS_Request in_memory;
+};
+
 /// Metadata of OrangeFS for LibraryDirectory, and what data needs of it. There are no open files: a handle is that of
 /// an object.
 struct Pvfs2Calls : LibraryCalls {
@@ -32,8 +41,7 @@ struct Pvfs2Calls : LibraryCalls {
   PVFS_error create(const char* path, const Pvfs2Creation* creation, PVFS_object_ref& object) const;
   PVFS_error attributes_of(const std::string& path, PVFS_object_ref object, std::uint32_t mask,
                            PVFS_sysresp_getattr& found) const;
-  PVFS_error move(const Pvfs2Call& call, PVFS_object_ref file, PVFS_Request in_file, PVFS_offset offset, void* memory,
-                  PVFS_Request in_memory, enum PVFS_io_type type, std::int64_t& moved) const;
+  PVFS_error move(const Pvfs2Call& call, const Pvfs2Transfer& transfer, std::int64_t& moved) const;
   int flush(const std::string& path, PVFS_object_ref file) const;
   int set_attribute(const std::string& path, const char* name, std::string_view value) const;
   std::int64_t get_attribute(const std::string& path, PVFS_object_ref object, const char* name,
@@ -61,6 +69,7 @@ struct Pvfs2Calls : LibraryCalls {
 
  private:
   int set(const char* path, const PVFS_sys_attr& wanted) const;
+  std::int64_t move_bytes(const Pvfs2Call& call, enum PVFS_io_type type, PVFS_object_ref file, std::byte* memory) const;
 };
 
 /// A description of places in a file or in memory; the library's handle frees itself.

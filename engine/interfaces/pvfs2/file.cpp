@@ -93,8 +93,14 @@ void Pvfs2File::move_extent(enum PVFS_io_type type, const Extent& extent, std::b
                in_memory.contiguous(std::min(length, largest_piece));
                const Pvfs2Call call{"PVFS_sys_io", path_, offset, length};
                std::int64_t moved = 0;
-               call.require(calls_.move(call, file_, PVFS_BYTE, static_cast<PVFS_offset>(offset), place,
-                                        in_memory.get(), type, moved));
+               call.require(calls_.move(call,
+                                        {.type = type,
+                                         .file = file_,
+                                         .in_file = PVFS_BYTE,
+                                         .offset = static_cast<PVFS_offset>(offset),
+                                         .memory = place,
+                                         .in_memory = in_memory.get()},
+                                        moved));
                return moved;
              });
 }
@@ -115,7 +121,14 @@ void Pvfs2File::move_list(enum PVFS_io_type type, std::span<const Extent> extent
   const std::uint64_t bytes = bytes_of(extents), offset = extents[0].file_offset;
   const Pvfs2Call call{"PVFS_sys_io", path_, offset, bytes};
   std::int64_t moved = 0;
-  call.require(calls_.move(call, file_, file_places.get(), 0, memory, memory_places.get(), type, moved));
+  call.require(calls_.move(call,
+                           {.type = type,
+                            .file = file_,
+                            .in_file = file_places.get(),
+                            .offset = 0,
+                            .memory = memory,
+                            .in_memory = memory_places.get()},
+                           moved));
   if (static_cast<std::uint64_t>(moved) != bytes)
     throw call.failed(0, "the call moved " + std::to_string(moved) + " bytes: the file ends here");
 }

@@ -321,7 +321,8 @@ int run(const std::string& mount, const std::string& socket, const std::string& 
   // Images that are not looked at go with the folder.
   const std::uint64_t every =
       cuts == 0 ? 1 : some_flushes * std::max<std::uint64_t>(1, boundaries / some_flushes / cuts);
-  look_at_images(images, boundaries, every, {"", "-torn", "-part"}, moments, most_servers / servers, seen,
+  look_at_images({.folder = images, .boundaries = boundaries, .every = every, .kinds = {"", "-torn", "-part"}}, moments,
+                 most_servers / servers, seen,
                  [&](const std::string& image, const Model& model) { look(image, options, servers, model, seen); });
   seen.print("\"boundaries\": " + std::to_string(boundaries - moments.front().first) +
              ", \"promises\": " + std::to_string(moments.size()) + ", ");

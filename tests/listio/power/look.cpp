@@ -76,14 +76,14 @@ void Seen::print(const std::string& fields) const {
   std::cout << "]}\n";
 }
 
-void look_at_images(const std::string& images, std::uint64_t boundaries, std::uint64_t every,
-                    const std::vector<std::string>& kinds, const std::vector<Moment>& moments, unsigned threads,
-                    Seen& seen, const std::function<void(const std::string& image, const Model& model)>& look) {
+void look_at_images(const Images& images, const std::vector<Moment>& moments, unsigned threads, Seen& seen,
+                    const std::function<void(const std::string& image, const Model& model)>& look) {
+  const std::vector<std::string>& kinds = images.kinds;
   std::atomic<std::uint64_t> next = 0;
   const auto work = [&] {
-    for (std::uint64_t number = 0; (number = next++) < boundaries / every * kinds.size();) {
-      const std::uint64_t boundary = (1 + number / kinds.size()) * every;
-      const std::string folder = images + "/" + std::to_string(boundary) + kinds[number % kinds.size()];
+    for (std::uint64_t number = 0; (number = next++) < images.boundaries / images.every * kinds.size();) {
+      const std::uint64_t boundary = (1 + number / kinds.size()) * images.every;
+      const std::string folder = images.folder + "/" + std::to_string(boundary) + kinds[number % kinds.size()];
       const auto after = std::ranges::upper_bound(moments, boundary, {}, &Moment::first);
       if (after == moments.begin()) continue;  // the volume's first names
       try {

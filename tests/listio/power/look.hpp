@@ -41,10 +41,16 @@ class Seen {
   std::vector<std::string> mistakes_;
 };
 
-/// Calls `look` for the images of each `every`-th boundary, of all kinds, by so many threads, with the model of their
-/// time, and removes them. Leaves out those before the first moment.
-void look_at_images(const std::string& images, std::uint64_t boundaries, std::uint64_t every,
-                    const std::vector<std::string>& kinds, const std::vector<Moment>& moments, unsigned threads,
-                    Seen& seen, const std::function<void(const std::string& image, const Model& model)>& look);
+struct Images {
+  std::string folder;
+  std::uint64_t boundaries;
+  std::uint64_t every;             ///< boundaries: the others are left out
+  std::vector<std::string> kinds;  ///< ends of the names of images
+};
+
+/// Calls `look` for the images, by so many threads, with the model of their time, and removes them. Leaves out those
+/// before the first moment.
+void look_at_images(const Images& images, const std::vector<Moment>& moments, unsigned threads, Seen& seen,
+                    const std::function<void(const std::string& image, const Model& model)>& look);
 
 }  // namespace strider::listio

@@ -52,7 +52,7 @@ int run(const std::string& mount, const std::string& socket, const std::string& 
     moments = workload.take_moments();
   }
   Seen seen;
-  look_at_images(images, count, 1, {"", "-torn"}, moments, threads, seen,
+  look_at_images({.folder = images, .boundaries = count, .every = 1, .kinds = {"", "-torn"}}, moments, threads, seen,
                  [&](const std::string& image, const Model& model) { look(image, options, model, seen); });
   seen.print("\"promises\": " + std::to_string(moments.size()) + ", ");
   return seen.is_right() ? 0 : 1;
