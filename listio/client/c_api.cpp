@@ -27,7 +27,7 @@ struct strider_listio_file {
 
 namespace {
 
-/// Runs `action`; what it throws becomes a negative error number and a message.
+/// Runs `action`; turns its exceptions into a negative error number and a message.
 template <typename Action>
 auto guarded(strider_listio_volume& volume, const Action& action) -> decltype(action()) {
   using Result = decltype(action());

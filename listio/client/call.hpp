@@ -45,11 +45,11 @@ struct Call {
   std::size_t unfinished = 0;  ///< puts or gets
 
   std::vector<std::byte> reply;
-  std::vector<std::byte> before;  ///< of a read beyond the end of the data file: what was in memory
+  std::vector<std::byte> before;  ///< of a read beyond the end of the data file: the earlier content of memory
   std::uint64_t process = 0;      ///< of the server that replied
 };
 
-/// What the caller asked for: calls to some servers. Finished when all of them are.
+/// A call of the caller: calls to some servers. Finished when all of them are.
 struct Operation {
   std::string what, file;                ///< for messages
   Deadline deadline;                     ///< later with each progress

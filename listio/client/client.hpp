@@ -22,7 +22,7 @@
 
 namespace strider::listio {
 
-/// Whether every piece that is moved has to be in a live registration, whatever the transport itself needs.
+/// Whether every piece that is moved has to be in a live registration, with any transport.
 enum class Checking { lax, strict };
 
 /// What becomes of a list whose memory the strategy `single` cannot register, since there are holes between its pieces.
@@ -44,7 +44,7 @@ struct ClientOptions {
   bool repeats = false;
 };
 
-/// What a client has done so far.
+/// Counters of a client.
 struct ClientCounters {
   std::uint64_t requests = 0;      ///< to servers
   std::uint64_t messages = 0;      ///< sent and received
@@ -65,7 +65,7 @@ struct File {
   Striping striping{1, 1};
 };
 
-/// What a client has changed and not synced: of a file, and of names.
+/// Unsynced changes of a client: of a file, and of names.
 struct UnsyncedChanges {
   /// Servers, and the process of each that has carried out a change: a server that is started again has another one.
   using Processes = std::set<std::pair<std::uint32_t, std::uint64_t>>;
@@ -118,7 +118,7 @@ struct CheckReport {
     std::string path;
   };
   std::uint64_t files = 0, directories = 0, data_files = 0, bytes = 0;
-  std::vector<std::string> problems;  ///< what is damaged or missing, one line each
+  std::vector<std::string> problems;  ///< damaged and missing items, one line each
   std::vector<Repair> repairs;        ///< of those that can be repaired
   std::vector<Data> orphans;          ///< data files of no file
   std::vector<std::uint32_t> out;     ///< servers whose data were not looked at, as they may be old
@@ -126,11 +126,11 @@ struct CheckReport {
   std::uint64_t generation = 0;       ///< of the names
   bool is_settled = false;            ///< no directory was renamed during the check
 
-  /// Why orphans must not be removed: what is damaged may be the name of their file. Empty: they may.
+  /// Why orphans must not be removed: the damaged entry may be the name of their file. Empty: they may.
   std::string reason_to_keep_orphans() const;
 };
 
-/// A server that was out, and what was copied to it. It is in again unless there is a reason why it is not.
+/// A server that was out, and the copied data. It is in again unless there is a reason why it is not.
 struct FilledServer {
   std::uint32_t server = 0;
   std::uint64_t files = 0, bytes = 0;
@@ -146,7 +146,7 @@ struct DamagedCopy {
   std::vector<ByteRun> ranges;
 };
 
-/// Blocks of a data file that a server is to verify, and what it has found.
+/// Blocks of a data file that a server is to verify, and the findings.
 struct VerifiedSlice {
   std::uint32_t server = 0;
   DataCopy copy = DataCopy::first;
@@ -159,18 +159,18 @@ struct VerifiedSlice {
 ///
 /// Paths have no leading slash; the root is "". Lists are pairs: byte i of all memory pieces belongs to byte i of all
 /// file runs, whatever their cuts; of a list that overlaps itself the last piece wins when writing. Written data are
-/// seen by everybody when the call returns, and durable after `sync`.
+/// visible to all clients when the call returns, and durable after `sync`.
 ///
 /// Every call is done by its deadline, or throws IoError, which names the server that failed and has its error number
 /// (ENOENT, ENOSPC …; ECONNRESET and ETIMEDOUT for servers that are gone). Such a server is connected to again by the
 /// next call that needs it, or by the same one if it is repeated. std::system_error (ENOMEM) where no memory can be
-/// had, or pinned, to pack into. InputError for what cannot be: lists of different lengths, malformed paths. Not for
+/// had, or pinned, to pack into. InputError for invalid arguments: lists of different lengths, malformed paths. Not for
 /// several threads at once; a process may have many clients.
 class Client {
  public:
   /// Does not connect yet.
   explicit Client(Volume volume, const ClientOptions& options = {});
-  /// Ends what is under way.
+  /// Ends pending calls.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -178,26 +178,26 @@ class Client {
   File open(const std::string& path, Creation creation = Creation::never, std::uint32_t mode = 0644,
             const Spreading& spreading = {});
   void write_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs);
-  /// How many bytes of the list lie before the end of the file; memory for what is beyond stays as it is.
+  /// How many bytes of the list lie before the end of the file; memory for bytes beyond it stays as it is.
   std::uint64_t read_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs);
   void write(const File& file, std::span<const std::byte> bytes, std::uint64_t offset);
   std::uint64_t read(const File& file, std::span<std::byte> bytes, std::uint64_t offset);
 
-  /// A transfer that goes on while the caller does something else. Memory has to stay until it is done.
+  /// Starts a transfer in the background. Memory has to stay until it is done.
   using Ticket = std::uint64_t;
   Ticket start_write_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs);
   Ticket start_read_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs);
-  /// Whether `wait` would return at once. Lets all transfers go on.
+  /// Whether `wait` would return at once. Progresses all transfers.
   bool is_done(Ticket ticket);
-  /// What `read_list` returns, and what it throws. Once for each ticket.
+  /// The result or exception of `read_list`. Once for each ticket.
   std::uint64_t wait(Ticket ticket);
 
   /// Waits until no other lock excludes it, then holds a lock on all ranges of the list, which may have any order: with
-  /// `LockKind::exclusive` nobody else has a lock on any of these bytes, with `shared` nobody an exclusive one. Locks
-  /// of one client exclude each other too. Who waits is served in turn. IoError with ETIMEDOUT, which names who holds a
-  /// lock on which bytes, if that takes longer than `patience`. Locks are advice: transfers do not look at them. A lock
-  /// ends when its client's connection to `lock_server(file)` does. Of a list of more than 1024 ranges the smallest
-  /// gaps are locked as well.
+  /// `LockKind::exclusive` no other client has a lock on any of these bytes, with `shared` none has an exclusive one.
+  /// Locks of one client exclude each other too. Waiting clients are served in turn. IoError with ETIMEDOUT, which
+  /// names the holder and the bytes of its lock, if that takes longer than `patience`. Locks are advice: transfers do
+  /// not look at them. A lock ends when its client's connection to `lock_server(file)` does. Of a list of more than
+  /// 1024 ranges the smallest gaps are locked as well.
   LockId lock(const File& file, std::span<const ByteRun> ranges, LockKind kind);
   /// Once for each lock, after all transfers that it protects. IoError with ENOLCK if it was lost meanwhile.
   void unlock(LockId lock);
@@ -209,7 +209,7 @@ class Client {
   // Locks as fcntl has them, for a program that has several owners, such as a mount: a later lock of an owner replaces
   // its earlier ones on the same bytes, and `LockKind::none` gives them up. The numbers are apart from those of `lock`.
 
-  /// Asks for a lock, and waits at most so long for it, whatever the client's patience; `wait` throws what `lock` does.
+  /// Asks for a lock, and waits at most so long for it, instead of the client's patience; `wait` throws as `lock` does.
   Ticket start_owner_lock(const File& file, std::uint64_t owner, LockKind kind, const ByteRun& range,
                           std::chrono::milliseconds longest);
   /// Ends the waiting: `wait` throws IoError with EINTR, unless the lock has been granted meanwhile.
@@ -218,37 +218,37 @@ class Client {
   std::optional<LockHolder> find_lock(const File& file, std::uint64_t owner, LockKind kind, const ByteRun& range);
 
   /// A number on server 0 with the value 0, for any client that knows the id, until this client's connection to server
-  /// 0 ends or somebody frees it. IoError with ENOENT for a cell that is not there any more.
+  /// 0 ends or a client frees it. IoError with ENOENT for a cell that is not there any more.
   CellId make_cell();
-  /// Adds in one step, and returns what the value was before. IoError with EOVERFLOW if the sum leaves the range of
+  /// Adds in one step, and returns the earlier value. IoError with EOVERFLOW if the sum leaves the range of
   /// numbers; with another number, of a connection that was lost, it may or may not have been added.
   std::int64_t fetch_add(CellId cell, std::int64_t addend);
   void set_cell(CellId cell, std::int64_t value);
   void free_cell(CellId cell);
 
   /// LostChanges (EIO) if a server was started again since this client changed the file or names, or server 0 since it
-  /// opened the file: changes that were not synced may be lost. Once: the next sync counts what was changed after this
+  /// opened the file: changes that were not synced may be lost. Once: the next sync counts the changes after this
   /// one. Each client must sync its own changes: it does not know which changes of others are lost.
   void sync(const File& file);
   // `sync` in parts, for clients that sync together: each takes its changes, one sends the sync, each confirms its own.
 
-  /// What this client has changed since its last sync. It does not count for other syncs any more.
+  /// The changes of this client since its last sync. They do not count for other syncs any more.
   UnsyncedChanges take_unsynced(const File& file);
   /// After a sync that has failed: it counts for the next one.
   void put_back(const File& file, UnsyncedChanges changes);
-  /// Asks the servers to sync, whoever has changed the file.
+  /// Asks the servers to sync, for changes of any client.
   void send_sync(const File& file);
   /// After the sync: IoError as from `sync` for changes that were taken before it. With another error, they count for
   /// the next sync.
   void confirm_sync(const File& file, const UnsyncedChanges& changes);
-  /// What was done to names before is durable.
+  /// Earlier changes of names are durable.
   void sync_names();
   std::uint64_t size(const File& file);
   void truncate(const File& file, std::uint64_t bytes);
 
   FileStat stat(const std::string& path);
-  /// The name is gone when these return. Data follow when that is on stable storage: at once, or with one of the next
-  /// calls, so that many files need few syncs; the destructor removes what is left.
+  /// The name is gone when these return. Data follow when the removal is on stable storage: at once, or with one of the
+  /// next calls, so that many files need few syncs; the destructor removes the rest.
   void unlink(const std::string& path);
   void rename(const std::string& from, const std::string& to);
   bool removals_are_waiting() const;
@@ -283,16 +283,16 @@ class Client {
 
   /// Of a volume with two copies: which servers are out. IoError.
   ServerView view();
-  /// Copies to servers that are out what they have missed, and damaged data from the other copy, while the volume is in
+  /// Copies the missed changes to servers that are out, and damaged data from the other copy, while the volume is in
   /// use. A server with damaged data is out meanwhile, unless its neighbour is. IoError if server 0 does not answer.
   std::vector<FilledServer> fill(std::span<const DamagedCopy> damaged = {});
   /// Before a server that does not run is started with an empty folder, because its own is lost: has it be out, and
   /// miss all of its data. InputError for server 0, which has the names. IoError, EBUSY if it has the only good copy.
   void prepare_to_replace(std::uint32_t server);
 
-  /// The program unmaps memory, or has done so: what a pin-down cache has to know unless it is watched.
+  /// The program unmaps memory, or has done so: a pin-down cache needs this call unless memory is watched.
   void invalidate(const Range& range);
-  /// What was found out about the transport, by the first list that needed to know, or now.
+  /// Facts on the transport, found out by the first list that needed them, or now.
   const MethodCosts& method_costs();
   /// From the next list on: another method, and another threshold of `hybrid` (as in ClientOptions).
   void choose(Method method, std::uint64_t threshold_bytes = 0);

@@ -33,8 +33,8 @@ class DamagedPlaces {
 };
 
 /// Where a client reads and changes data, and how often it tries. With two copies: on the servers that are not out, as
-/// server 0 says by leases. What was done in a view counts only if the view still held when it was done; otherwise it
-/// is done again.
+/// server 0 reports by leases. An action in a view counts only if the view still held at its end; otherwise it
+/// is repeated.
 class Copies {
  public:
   /// `repeats`: as in `ClientOptions`.
@@ -43,7 +43,7 @@ class Copies {
   bool are_two() const { return driver_.volume().copies > 1; }
   bool repeats() const { return repeats_; }
   /// Until `attempt`, which does `what` with `path` until a deadline, has succeeded while a view held.
-  /// IoError: at the deadline what the last attempt failed with, and at once what is not for the loss of a server.
+  /// IoError: at the deadline the error of the last attempt, and at once any error that is no loss of a server.
   template <typename Attempt>
   auto repeat(const char* what, const std::string& path, const Attempt& attempt) {
     if (!repeats()) return attempt(in(driver_.patience()));

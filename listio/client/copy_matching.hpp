@@ -9,7 +9,7 @@
 
 namespace strider::listio {
 
-/// A name whose entry is damaged, and what the entry consists of.
+/// A name whose entry is damaged, and the parts of the entry.
 struct DamagedEntry {
   std::string path, text;
 };

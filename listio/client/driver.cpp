@@ -56,7 +56,7 @@ Driver::Driver(Volume volume, const ClientOptions& options) : volume_(std::move(
 }
 
 Driver::~Driver() {
-  // Calls first, whose memory the transport may still use; then what is registered.
+  // Calls first, whose memory the transport may still use; then the registered memory.
   for (const auto& link : links_) link->break_off(ECANCELED, "the client ends");
   links_.clear();
 }
@@ -405,7 +405,7 @@ void Driver::abandon(Operation& operation) noexcept {
 
 // --- what moving costs ---
 
-/// Until what was posted outside of calls is done; a connection on which it is not in time is given up, as it still
+/// Until transfers outside of calls are done; a connection on which it is not in time is given up, as it still
 /// uses the memory.
 void Driver::wait_for_probes(Link& link) {
   const Deadline deadline = in(options_.patience);
@@ -447,7 +447,7 @@ void Driver::move_once(Link& link, std::uint32_t buffer, const PackMemory& memor
     wait_for_probes(link);
   }
   if (direction == Direction::write) {
-    // What was put before has arrived when this has.
+    // The earlier puts have arrived when this one has.
     const iovec byte{memory.bytes().data(), 1};
     place = link.place_of(buffer);
     post(Direction::read, {&byte, 1}, memory);

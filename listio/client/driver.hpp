@@ -15,7 +15,7 @@
 
 namespace strider::listio {
 
-/// A server, and which of its data files: the first copy unless that is said.
+/// A server, and one of its data files: the first copy unless the second is given.
 struct Place {
   std::uint32_t server = 0;
   Target target{};
@@ -63,14 +63,14 @@ class Driver final : TransportEvents {
   void add(Operation& operation, const Place& place, Request request);
 
   void start(Operation& operation);
-  /// Lets everything go on, until something has happened or `patience` is over.
+  /// Progresses all calls, until something has happened or `patience` is over.
   void turn(std::chrono::milliseconds patience);
   /// Until it is finished, or failed: at the deadline at the latest. IoError.
   void finish(Operation& operation);
   /// Prepares no more: starts and finishes.
   void run(Operation& operation);
-  /// Whether it is finished, after letting everything go on. Late ones are ended; but time that the caller spent on
-  /// something else, for more than a second, does not count.
+  /// Whether it is finished, after progressing all calls. Late ones are ended; but time that the caller spent on
+  /// other work, for more than a second, does not count.
   bool poll(Operation& operation);
 
   /// Ends an operation that is not waited for any more. Connections that still use its memory are given up.
@@ -134,7 +134,7 @@ class Driver final : TransportEvents {
   std::unique_ptr<MethodCosts> costs_;
   std::string registration_problem_;
   std::uint64_t probes_ = 0, probes_done_ = 0;  ///< puts and gets outside of calls
-  ClientCounters counted_;                      ///< what is not counted elsewhere
+  ClientCounters counted_;                      ///< counters that no other object has
 };
 
 }  // namespace strider::listio

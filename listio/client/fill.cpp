@@ -28,7 +28,7 @@ Body ask_at(Driver& driver, const Place& place, Request request) {
   return ask<Body>(driver, fill_call, "", std::move(request), place);
 }
 
-/// The two places that have what a server may have missed, and where it goes.
+/// The two sources of changes that a server may have missed, and the destination.
 struct Route {
   Place from, to;
 };
@@ -73,7 +73,7 @@ class Fill {
         memory_(chunk_bytes + block_bytes) {}
 
   FilledServer run() {
-    // No other fill changes it from now on, nor takes what it has missed.
+    // No other fill changes it from now on, nor takes its missed changes.
     const StartFillRequest start{fill_, server_, view_};
     run_at(driver_, {server_, {}}, start);
     for (const Route& route : routes_) run_at(driver_, {route.from.server, {}}, start);
@@ -88,7 +88,7 @@ class Fill {
 
  private:
   /// Has damaged data be copied from the other copy, unless that is damaged too. It is marked first, so that the next
-  /// fill goes on if this one is cut.
+  /// fill continues if this one is cut.
   void prepare_to_restore(const DamagedCopy& damaged) {
     const Route& route =
         *std::ranges::find_if(routes_, [&](const Route& each) { return each.to.target.copy == damaged.copy; });
@@ -117,7 +117,7 @@ class Fill {
         action(ByteRun{at, std::min(chunk_bytes, end - at)});
   }
 
-  /// Copies what was missed and not taken yet. How many bytes that was.
+  /// Copies missed changes that were not taken yet. Returns the number of bytes.
   std::uint64_t copy_missed() {
     std::uint64_t bytes = 0;
     for (const Route& route : routes_)
@@ -176,7 +176,7 @@ class Fill {
       move(Direction::write, route.to, file, chunk);
       bytes += chunk.length;
     });
-    // Cuts what was written beyond the end.
+    // Cuts bytes beyond the end.
     run_at(driver_, route.to, TruncateRequest{file, stat.bytes});
     run_at(driver_, route.to, SetDataTimeRequest{file, stat.modified_ns});
     run_at(driver_, route.to, SyncRequest{file});

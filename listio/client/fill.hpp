@@ -10,9 +10,9 @@
 
 namespace strider::listio {
 
-/// Copies to each server that is out what it has missed, and then has it be in. Others use the volume meanwhile; at
-/// the end of each they wait until the last changes are copied too, for `Views::most_pause` at most. A server whose
-/// neighbours say that it has missed something, though it is in, is out first; so is one with damaged data, which get
+/// Copies the missed changes to each server that is out, and then has it be in. Other clients use the volume meanwhile;
+/// at the end of each they wait until the last changes are copied too, for `Views::most_pause` at most. A server whose
+/// neighbours report missed changes, though it is in, is out first; so is one with damaged data, which get
 /// the bytes of the other copy. IoError if server 0 does not answer.
 std::vector<FilledServer> fill_servers(Driver& driver, Copies& copies, std::span<const DamagedCopy> damaged);
 

@@ -22,7 +22,7 @@ std::string name_in(const Volume& volume, std::uint32_t number) {
   return "server " + std::to_string(number) + " (" + volume.servers[number] + ")";
 }
 
-/// What others are told of who holds a lock that they wait for.
+/// The description of a lock's holder for clients that wait for it.
 std::string name_of_process() {
   std::array<char, 128> host{};
   ::gethostname(host.data(), host.size() - 1);
@@ -151,7 +151,7 @@ void Link::request_buffers(std::uint32_t buffers) {
   requested_buffers_ = wanted;
 }
 
-// --- what the server says ---
+// --- messages of the server ---
 
 void Link::received(std::span<const std::byte> message) {
   ++messages_received_;
@@ -255,7 +255,7 @@ void Link::drive() {
   release_unused();
 }
 
-/// Gives back what was granted for calls that have failed meanwhile. Others may wait for it.
+/// Returns grants of calls that have failed meanwhile. Other clients may wait for them.
 void Link::release_unused() {
   if (has_window_ || borrows_ || free_buffers_.empty() || buffers_wanted() > 0) return;
   while (!free_buffers_.empty()) {
@@ -330,7 +330,7 @@ void Link::move(Call& call) {
       }
     }
   } catch (const IoError& error) {
-    // What is under way still uses the memory; the call ends with the last of it.
+    // Pending transfers still use the memory; the call ends with the last of them.
     if (!call.operation->error) call.operation->error = error;
   }
   if (--call.unfinished == 0) moved(call);
@@ -361,7 +361,7 @@ void Link::unpack(const Call& call) {
   }
 }
 
-/// What the caller has in memory may have to be put back: what is beyond the end of the file is no part of the read.
+/// The earlier content of memory may have to be restored: bytes beyond the end of the file are no part of the read.
 void Link::keep_memory(Call& call) {
   const std::span<const iovec> pieces = pieces_of(call);
   std::vector<std::byte> before(call.bytes);

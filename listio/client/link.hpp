@@ -82,13 +82,13 @@ class Link {
   void completed(std::uint64_t token);
   void closed(const std::string& reason);
 
-  // For moving data to a buffer of the server outside of any call, to find out what that costs.
+  // For moving data to a buffer of the server outside of any call, to measure its cost.
   RemotePlace place_of(std::uint32_t buffer) const;
   PackMemory& pack_memory();
   /// One that no call uses. Nothing if there is none; then one has been requested.
   std::optional<std::uint32_t> borrow_buffer();
   void return_buffer(std::uint32_t buffer);
-  /// What `borrow_buffer` has requested is not wanted any more.
+  /// Cancels the request of `borrow_buffer`.
   void stop_borrowing() { borrows_ = false; }
 
   std::uint64_t requests() const { return requests_; }

@@ -50,12 +50,12 @@ struct strider_listio_attributes {
 };
 
 /* Reads the volume's file. *volume is set even if this fails, for its message, and has to be given back either way,
- * unless it is NULL for want of memory. */
+ * unless it is NULL because there is no memory. */
 int strider_listio_connect(const char* volume_file, const struct strider_listio_options* options,
                            strider_listio_volume** volume);
-/* Ends what is under way. Files have to be closed before. */
+/* Ends pending calls. Files have to be closed before. */
 void strider_listio_disconnect(strider_listio_volume* volume);
-/* What the last call that failed had to say; good until the next call. */
+/* The message of the last call that failed; valid until the next call. */
 const char* strider_listio_message(const strider_listio_volume* volume);
 
 /* flags: of O_CREAT, O_EXCL and O_TRUNC of fcntl.h; files are open for reading and writing. spreading may be NULL. */
@@ -64,7 +64,7 @@ int strider_listio_open(strider_listio_volume* volume, const char* path, int fla
 void strider_listio_close(strider_listio_file* file);
 
 /* Byte i of all pieces of memory belongs to byte i of all runs of the file, however they are cut. Return the bytes
- * written, or read before the end of the file; memory for what is beyond stays as it is. */
+ * written, or read before the end of the file; memory for bytes beyond it stays as it is. */
 int64_t strider_listio_write_list(strider_listio_file* file, const struct iovec* memory, size_t pieces,
                                   const struct strider_listio_run* runs, size_t count);
 int64_t strider_listio_read_list(strider_listio_file* file, const struct iovec* memory, size_t pieces,
@@ -72,24 +72,25 @@ int64_t strider_listio_read_list(strider_listio_file* file, const struct iovec* 
 int64_t strider_listio_write(strider_listio_file* file, const void* memory, size_t bytes, uint64_t offset);
 int64_t strider_listio_read(strider_listio_file* file, void* memory, size_t bytes, uint64_t offset);
 
-/* The same, going on while the caller does something else: return a ticket. Memory has to stay until it is done. */
+/* The same in the background: return a ticket. Memory has to stay until it is done. */
 int64_t strider_listio_start_write_list(strider_listio_file* file, const struct iovec* memory, size_t pieces,
                                         const struct strider_listio_run* runs, size_t count);
 int64_t strider_listio_start_read_list(strider_listio_file* file, const struct iovec* memory, size_t pieces,
                                        const struct strider_listio_run* runs, size_t count);
-/* 1 if it is done or has failed, 0 if not. Lets all transfers go on. */
+/* 1 if it is done or has failed, 0 if not. Progresses all transfers. */
 int strider_listio_test(strider_listio_volume* volume, int64_t ticket);
-/* What the call without start would have returned. Once for each ticket. */
+/* The result of the call without start. Once for each ticket. */
 int64_t strider_listio_wait(strider_listio_volume* volume, int64_t ticket);
 
 /* Locks all ranges of the list, in any order, at once: waits until no other lock excludes them, at most patience_ms.
- * With an exclusive lock nobody else has a lock on these bytes, with a shared one nobody an exclusive lock. Returns the
- * lock, more than 0, or a negative error number: -ETIMEDOUT, with a message that names the holder. Locks are advice:
+ * With an exclusive lock no other client has a lock on these bytes, with a shared one none has an exclusive lock. Returns
+ * the lock, more than 0, or a negative error number: -ETIMEDOUT, with a message that names the holder. Locks are advice:
  * transfers do not look at them. The end of the connection ends them. */
 enum strider_listio_lock_kind { STRIDER_LISTIO_SHARED = 1, STRIDER_LISTIO_EXCLUSIVE = 2 };
 int64_t strider_listio_lock(strider_listio_file* file, const struct strider_listio_run* ranges, size_t count,
                             enum strider_listio_lock_kind kind);
-/* Once for each lock, after what it protects. -ENOLCK: it was lost meanwhile, and others may have changed the bytes. */
+/* Once for each lock, after the protected accesses. -ENOLCK: it was lost meanwhile, and others may have changed the
+ * bytes. */
 int strider_listio_unlock(strider_listio_volume* volume, int64_t lock);
 
 /* A number of 64 bits, 0 at first, that all clients which know the cell can add to in one step. It is gone when the
@@ -100,8 +101,8 @@ int strider_listio_fetch_add(strider_listio_volume* volume, uint64_t cell, int64
 int strider_listio_set_cell(strider_listio_volume* volume, uint64_t cell, int64_t value);
 int strider_listio_free_cell(strider_listio_volume* volume, uint64_t cell);
 
-/* All that was written is on stable storage. -EIO: a server was started again since this client wrote or opened the
- * file, and may have lost what was not synced; or it could not write. Each client must sync its own changes: it does not
+/* All written data is on stable storage. -EIO: a server was started again since this client wrote or opened the
+ * file, and may have lost unsynced data; or it could not write. Each client must sync its own changes: it does not
  * know which changes of others are lost. */
 int strider_listio_sync(strider_listio_file* file);
 int64_t strider_listio_size(strider_listio_file* file);

@@ -69,7 +69,7 @@ LockId Locks::lock(const File& file, std::span<const ByteRun> ranges, LockKind k
 Locks::Asked Locks::prepare(const File& file, std::uint64_t owner, LockKind kind, const ByteRun& range,
                             milliseconds longest) {
   const auto wait = std::clamp<milliseconds::rep>(longest.count(), 0, std::numeric_limits<std::uint32_t>::max());
-  if (kind == LockKind::none) give_up(file, owner, range);  // lost, if the server cannot be told
+  if (kind == LockKind::none) give_up(file, owner, range);  // lost, if the server cannot be reached
   auto operation = driver_.prepare("lock", file.path);
   operation->patience += milliseconds(wait);
   operation->deadline = operation->last = in(operation->patience);

@@ -70,7 +70,7 @@ void Removals::finish_at_end() noexcept {
     for (std::uint32_t server = 0; server < servers; ++server)
       if (driver_.connection(server) == 0 && !copies_.is_out(server)) return;
     finish("unlink", "");
-  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): a check of the volume finds what is left
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): a check of the volume finds the rest
   }
 }
 

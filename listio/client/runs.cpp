@@ -41,7 +41,7 @@ std::string_view run_of(std::string_view name) {
   if (!name.starts_with(prefix) || end == std::string_view::npos || end <= prefix.size()) return {};
   const std::string_view numbers = name.substr(end + infix.size());
   const std::size_t dot = std::min(numbers.find('.'), numbers.size());
-  // Below a tree of a case whose files have no directories, names go on after a comma.
+  // Below a tree of a case whose files have no directories, names continue after a comma.
   const std::string_view second = numbers.substr(std::min(dot + 1, numbers.size()));
   const bool is_ours = is_number(numbers.substr(0, dot)) && is_number(second.substr(0, second.find(',')));
   return is_ours ? name.substr(0, end) : std::string_view();

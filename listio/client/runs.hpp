@@ -12,12 +12,12 @@ namespace strider::listio {
 /// engine calls files and trees there (engine/interfaces/listio/session.hpp); empty for any other name.
 std::string_view run_of(std::string_view name);
 
-/// The runs that have files or trees in a volume, and how many names in its root. A run removes what is its own; one
+/// The runs that have files or trees in a volume, and how many names in its root. A run removes its own; one
 /// that was killed could not. IoError.
 std::map<std::string, std::uint64_t> find_runs(Client& client);
 
-/// Removes what a run, as `find_runs` names it, has in a volume, with all that is below; how many files and directories
-/// that were. IoError; InputError where the run has nothing there.
+/// Removes the files of a run, as `find_runs` names it, from a volume, with all below; returns how many files and
+/// directories that were. IoError; InputError if the run has none there.
 std::uint64_t remove_run(Client& client, const std::string& run);
 
 }  // namespace strider::listio

@@ -32,12 +32,12 @@ struct ScrubFinding {
 struct ScrubReport {
   ScrubProgress verified;
   std::vector<ScrubFinding> findings;
-  std::vector<FilledServer> filled;  ///< before, and to repair what was found
+  std::vector<FilledServer> filled;  ///< before, and for repairs
 };
 
 /// Has all servers of a volume compare their data files with the checksums, while others use the volume: each server a
 /// slice at a time. `progress` is called after each round of slices. With two copies, fills servers that are out first,
-/// and repairs what it has found from the other copy. InputError for a volume without checksums and a second copy;
+/// and repairs damage from the other copy. InputError for a volume without checksums and a second copy;
 /// IoError if a server does not answer.
 ScrubReport scrub(Client& client, const ScrubOptions& options,
                   const std::function<void(const ScrubProgress&)>& progress);

@@ -11,12 +11,12 @@
 
 namespace strider::listio {
 
-/// What a client has changed and not synced yet, and which processes of servers have it. A server that was started
-/// again may have lost such changes with its host's memory: it cannot know, and would sync what is left.
+/// Unsynced changes of a client, and the server processes that have them. A server that was started
+/// again may have lost such changes with its host's memory: it cannot know, and would sync the rest.
 class Unsynced {
  public:
   using Processes = UnsyncedChanges::Processes;
-  /// More files than these are not told apart.
+  /// More files than these are not distinguished.
   static constexpr std::size_t most_files = 100000;
 
   /// Servers have carried out the calls of a change of this file.
@@ -37,11 +37,11 @@ class Unsynced {
   static std::optional<std::uint32_t> find_lost(const Processes& had, const Operation& synced);
 
  private:
-  /// Those of files that are not told apart, once for each file.
+  /// Those of files that are not distinguished, once for each file.
   Processes take_others(FileId file);
 
   std::map<FileId, Processes> files_;
-  Processes others_;          ///< of files that are not told apart
+  Processes others_;          ///< of files that are not distinguished
   std::set<FileId> settled_;  ///< files without changes in `others_`; when they are too many, all count again
   Processes names_;
   std::map<FileId, std::uint64_t> found_;  ///< files whose names were found, and in which process of server 0

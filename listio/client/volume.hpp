@@ -7,7 +7,7 @@
 
 namespace strider::listio {
 
-/// Where a volume's servers are and what it takes to use it. In a file (JSON) that only its owner may read, since it
+/// The servers of a volume and their settings. In a file (JSON) that only its owner may read, since it
 /// has the secret.
 struct Volume {
   std::vector<std::string> servers;  ///< addresses, by number
@@ -17,7 +17,7 @@ struct Volume {
   Secret secret{};
   VolumeState state{};
   std::uint32_t copies = 1;       ///< of data files: of 2 the second one is on the next server
-  std::string checksums = "off";  ///< of data files, as the servers have been told: crc32c or off
+  std::string checksums = "off";  ///< of data files, as the servers are set: crc32c or off
   std::string file{};             ///< that this was read from; empty: none
 };
 

@@ -50,7 +50,7 @@ Volume read_volume(const std::string& path) {
     if (volume.servers.empty()) refuse(path, "names no servers");
     return volume;
   } catch (const nlohmann::json::parse_error& error) {
-    // What is in a file that is no volume is not for a message.
+    // Content of a file that is no volume does not belong in a message.
     refuse(path, "is not a volume file: invalid JSON at byte " + std::to_string(error.byte));
   } catch (const nlohmann::json::exception& error) {
     refuse(path, std::string("is not a volume file: ") + error.what());
@@ -66,7 +66,7 @@ void refresh(Volume& volume) {
       return;
     volume.servers = now.servers;
     volume.state = now.state;
-  } catch (const InputError&) {  // NOLINT(bugprone-empty-catch): what is known may still be right
+  } catch (const InputError&) {  // NOLINT(bugprone-empty-catch): the known one may still be right
   }
 }
 

@@ -29,7 +29,7 @@ struct Many {
 /// A single pass over the volume.
 ///
 /// The order makes it safe while others change names. Data files are listed first: a file whose data are listed has had
-/// a copy of its entry, which is there until its name is removed; so what has no copy afterwards is orphaned. A file
+/// a copy of its entry, which is there until its name is removed; so data without a copy afterwards is orphaned. A file
 /// that is renamed gets a new copy with its new path; only the renaming of directories can hide a name from the walk,
 /// and the manager counts those.
 class Pass {
@@ -150,7 +150,7 @@ class Pass {
     add_file(path, check.entry);
   }
 
-  /// What is left of the data files afterwards belongs to no name.
+  /// The rest of the data files belongs to no name.
   void add_file(const std::string& path, const Entry& entry) {
     if (entry.layout.servers > data_.size()) {
       report_.problems.push_back(path + ": is striped over " + std::to_string(entry.layout.servers) +

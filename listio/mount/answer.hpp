@@ -24,7 +24,7 @@ inline void log_failure(const std::string& what, const char* message) {
   if (lines == most_lines) std::fputs("further messages are left out\n", stderr);
 }
 
-/// Whether an error is that of a server or of the volume, and no answer to what a program asked.
+/// Whether an error is that of a server or of the volume, and no answer to a program's request.
 inline bool is_failure(int error) {
   return error == EIO || error == EUCLEAN || error == EPROTO || error == ENOSPC || error == ETIMEDOUT ||
          error == ECONNRESET || error == ECONNREFUSED || error == EHOSTUNREACH;

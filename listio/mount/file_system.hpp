@@ -17,8 +17,8 @@ struct fuse_lowlevel_ops;
 
 namespace strider::listio {
 
-/// What the page cache of the kernel keeps of a mount: nothing, so that all mounts see all completed writes; or what
-/// was read since a file was opened, so that they see what was closed before.
+/// Data of a mount in the kernel's page cache: none, so that all mounts see all completed writes; or data that
+/// was read since a file was opened, so that they see files closed before.
 enum class Caching { none, until_open };
 
 struct MountOptions {
@@ -28,10 +28,10 @@ struct MountOptions {
   Spreading spreading = {};  ///< of new files
 };
 
-/// A volume as a file system of the kernel: what the requests of FUSE need. One thread calls it.
+/// A volume as a file system of the kernel: the operations for the requests of FUSE. One thread calls it.
 ///
-/// A file that is removed while this mount has it open goes on under a hidden name in the root directory, which goes
-/// when it is closed; a mount that is killed leaves it there. Other mounts find such a file gone.
+/// A file that is removed while this mount has it open stays under a hidden name in the root directory, which is
+/// removed when it is closed; a mount that is killed leaves it there. Other mounts find such a file gone.
 class FileSystem {
  public:
   FileSystem(Client& client, MountOptions options);
@@ -46,8 +46,8 @@ class FileSystem {
   const std::uint32_t generation = std::random_device()();
   MountLocks locks{client};
 
-  /// What a node is now, and its path, even if another mount or client has renamed it. IoError: ESTALE of a file that
-  /// was removed, ENOENT of a directory.
+  /// The type of a node now, and its path, even if another mount or client has renamed it. IoError: ESTALE of a file
+  /// that was removed, ENOENT of a directory.
   struct Found {
     std::string path;
     FileStat stat;
@@ -81,7 +81,7 @@ class FileSystem {
   /// How many syncs have found lost names.
   std::uint64_t name_losses() const { return name_losses_; }
 
-  /// Also what is open here.
+  /// Also of files that are open here.
   void unlink(const std::string& path);
   void rename(const std::string& from, const std::string& to);
   /// Whether it is the hidden name of a removed file.
@@ -99,7 +99,7 @@ class FileSystem {
   std::map<std::uint64_t, Handle> handles_;
   std::uint64_t next_handle_ = 1;
   std::uint64_t name_losses_ = 0;
-  std::optional<LostChanges> lost_;  ///< what was found last
+  std::optional<LostChanges> lost_;  ///< the last finding
   std::set<std::string> asides_;     ///< hidden names that this mount has made
 };
 

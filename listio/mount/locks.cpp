@@ -23,7 +23,7 @@ std::optional<MountLocks::Found> MountLocks::find(const Lock& lock) {
 }
 
 void MountLocks::set(const Lock& lock) {
-  // Who never had a lock has none to give up: most files are closed so.
+  // An owner without a lock has none to give up: most files are closed so.
   if (lock.kind == LockKind::none && !owners_.contains({lock.file.id, lock.owner})) return;
   try {
     client_.wait(client_.start_owner_lock(lock.file, lock.owner, lock.kind, lock.range, std::chrono::milliseconds(0)));
@@ -83,7 +83,7 @@ int MountLocks::ask_again(Waiting& waiting) {
   }
 }
 
-/// Whether the waiter has been told.
+/// Whether the waiter has been answered.
 bool MountLocks::finish(Waiting& waiting) {
   int error = 0;
   try {

@@ -26,7 +26,7 @@ class MountLocks {
     LockKind kind = LockKind::none;
     ByteRun range;
   };
-  /// Somebody who waits for a lock: `is_interrupted` says whether he wants to wait no more, `done` is called once, with
+  /// A request that waits for a lock: `is_interrupted` returns whether to stop waiting, `done` is called once, with
   /// 0 or an error number.
   struct Waiter {
     std::function<bool()> is_interrupted;
@@ -51,7 +51,7 @@ class MountLocks {
   /// And all that owners have by an open file which is closed: locks of open file descriptions end with these.
   void release(std::uint64_t handle);
 
-  /// While somebody waits, `progress` has to be called again and again.
+  /// While a request waits, `progress` has to be called again and again.
   bool are_waiting() const { return !waiting_.empty(); }
   /// Ends waits that can end.
   void progress();

@@ -14,20 +14,20 @@ namespace strider::listio {
 /// The inodes that the kernel knows, by number, with the paths that they have now.
 ///
 /// A file or directory has one node as long as the kernel looks at it or has it open, also under another path: other
-/// mounts rename and replace what has one. Not for several threads at once.
+/// mounts rename and replace files. Not for several threads at once.
 class Nodes {
  public:
   using Number = std::uint64_t;
   static constexpr Number root = 1;
 
-  /// What a node is, whatever its path: by a number of its own, 0 for the root.
+  /// The identity of a node, with any path: a number of its own, 0 for the root.
   struct Identity {
     FileId id = 0;
     EntryKind kind = EntryKind::directory;
   };
 
   Nodes();
-  /// The node of what was found at a path, with one more lookup. Another node that had the path is without one now.
+  /// The node of the file at a path, with one more lookup. Another node that had the path is without one now.
   Number look_up(const std::string& path, const Identity& found);
   const Identity& identity(Number number) const;
   /// The kernel takes back `lookups` of them.
@@ -41,9 +41,9 @@ class Nodes {
   void move(Number number, const std::string& path);
   /// The path of a name in a directory. IoError with ENAMETOOLONG if servers do not take it.
   std::string child(Number parent, std::string_view name) const;
-  /// What `from` and everything below it was is now at `to`; what was at `to` has no name any more.
+  /// The file at `from` and everything below it is now at `to`; the earlier file at `to` has no name any more.
   void rename(const std::string& from, const std::string& to);
-  /// What was at the path has no name any more.
+  /// The file at the path has no name any more.
   void remove(const std::string& path);
   void remove_directory(const std::string& path);
 
@@ -57,7 +57,7 @@ class Nodes {
     std::string path;
     Identity identity{};
     std::uint64_t lookups = 0, opens = 0;
-    int error = 0;  ///< of who asks for its name; 0: it has one
+    int error = 0;  ///< of a request for its name; 0: it has one
   };
   int error_of(Number number) const;
   void remove(const std::string& path, int error);

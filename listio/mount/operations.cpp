@@ -67,7 +67,7 @@ fuse_entry_param entry_of(FileSystem& system, const std::string& path) {
   return entry_of(system, path, system.client.stat(path));
 }
 
-/// Of the file or directory that a node is, whatever has its path now.
+/// Of the file or directory that a node is, even if another one has its path now.
 struct stat attributes_of(FileSystem& system, Nodes::Number node) {
   try {
     const FileSystem::Found found = system.look(node);
@@ -129,7 +129,7 @@ std::int64_t now_ns() {
   return ns_of(now);
 }
 
-/// Size, mode and time of the last change can be set; of owners only what they are, and of other times nothing.
+/// Size, mode and time of the last change can be set; of owners only the present ones, and of other times nothing.
 void set_attributes(fuse_req_t request, fuse_ino_t node, struct stat* wanted, int which, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
     const auto sets = [which](int what) { return (which & what) != 0; };
@@ -311,7 +311,7 @@ void open_directory(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
 void read_directory(fuse_req_t request, fuse_ino_t node, size_t size, off_t offset, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
     Listing& listing = *reinterpret_cast<Listing*>(info->fh);
-    // At first, and after rewinddir; a server of NFS may go on in a directory that it has just opened.
+    // At first, and after rewinddir; a server of NFS may continue in a directory that it has just opened.
     if (offset == 0 || listing.names.empty()) fill(system, node, listing);
     const auto& names = listing.names;
     std::vector<char> page(size);

@@ -89,7 +89,7 @@ Task check(OpenFile& file, const Ask& ask, Participation participation) {
 }
 
 void require_place(const Task& task) {
-  // Also where the file has a place for the data, or there is none: a pointer moves behind what is accessed.
+  // Also where the file has a place for the data, or there is none: a pointer moves behind the access.
   std::int64_t end = 0;
   const bool has_end = task.position >= 0 && !__builtin_add_overflow(task.position, task.etypes, &end);
   if (has_end && task.view->has_place_for(task.position, task.bytes)) return;
@@ -120,7 +120,7 @@ Transfer::~Transfer() {
   if (!in_flight_.empty()) finish();
 }
 
-/// What begins late must not fail what has begun: its error waits for its turn.
+/// A late access must not fail an earlier one: its error waits for its turn.
 void Transfer::start_some(Client& client) {
   while (in_flight_.size() < most_in_flight && !outcome_.failed() && !meets_end_ && walk_.next(batch_)) {
     client.choose(task_.method, task_.threshold_bytes);

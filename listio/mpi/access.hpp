@@ -20,7 +20,7 @@ enum class Pointer {
 };
 enum class Participation { independent, collective };
 
-/// What a program asks for.
+/// The request of a program.
 struct Ask {
   Direction direction = Direction::read;
   Pointer pointer = Pointer::given;
@@ -63,9 +63,9 @@ struct Task {
 
 /// A task without a position: `place` gives it one. Failure for arguments that cannot be.
 Task check(OpenFile& file, const Ask& ask, Participation participation);
-/// Failure unless the largest file has a place for what is asked for.
+/// Failure unless the largest file has a place for the request.
 void require_place(const Task& task);
-/// Sets the position by the call or the individual file pointer, which moves behind what is asked for; by the shared
+/// Sets the position by the call or the individual file pointer, which moves behind the request; by the shared
 /// one of a call of this rank alone.
 void place(OpenFile& file, const Ask& ask, Task& task);
 
@@ -73,12 +73,12 @@ void place(OpenFile& file, const Ask& ask, Task& task);
 class Transfer {
  public:
   Transfer(std::shared_ptr<OpenFile> file, Task task);
-  /// Waits for what is in flight.
+  /// Waits for requests in flight.
   ~Transfer();
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  /// Lets it go on; whether it has ended. Never waits.
+  /// Progresses it; returns whether it has ended. Never waits.
   bool advance();
   /// Waits until it has ended.
   Outcome finish();

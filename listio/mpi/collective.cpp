@@ -133,7 +133,7 @@ class TwoPhase {
     Bytes bytes;
   };
 
-  /// What this rank has for each aggregator below `end`. With `segments`: where it lies in memory.
+  /// The data of this rank for each aggregator below `end`. With `segments`: its place in memory.
   std::vector<Parcel> parcels_below(std::int64_t end, std::vector<std::vector<Segment>>* segments) {
     std::vector<RunParcel> parcels(static_cast<std::size_t>(deal_.aggregators()));
     Segment segment;
@@ -190,8 +190,8 @@ class TwoPhase {
     });
   }
 
-  /// To each rank its bytes, where the file ends if that is before the last of them, and whether all are there, or what
-  /// has failed.
+  /// To each rank its bytes, where the file ends if that is before the last of them, and whether all are there, or
+  /// the failure.
   std::vector<Parcel> answers(const std::vector<Parcel>& requests) {
     if (requests.empty()) return {};
     const auto lists = runs_of(requests);
@@ -237,7 +237,7 @@ class TwoPhase {
       for (int aggregator = 0; aggregator < deal_.aggregators(); ++aggregator) {
         if (deal_.rank_of(aggregator) != parcel.rank) continue;
         for (const Segment& segment : segments[static_cast<std::size_t>(aggregator)]) {
-          // Memory for what is beyond the end stays as it is.
+          // Memory for bytes beyond the end stays as it is.
           const std::int64_t there = file_bytes - static_cast<std::int64_t>(segment.run.offset);
           if (there > 0)
             std::memcpy(segment.memory, from, std::min(segment.run.length, static_cast<std::uint64_t>(there)));

@@ -16,7 +16,7 @@ class Connection {
   Connection(const Volume& volume, const ClientOptions& options)
       : transport_(options.transport.empty() ? volume.transport : options.transport), client_(volume, options) {}
 
-  /// Runs `step` on the client, and returns what it returns. Failure in a process that was forked from the one that
+  /// Runs `step` on the client, and returns its result. Failure in a process that was forked from the one that
   /// made the connection: both would write to the same sockets.
   template <typename Step>
   auto use(const Step& step) {

@@ -46,7 +46,7 @@ Outcome outcome_of(const Step& step) {
   }
 }
 
-/// Runs the error handler of an open file, unless all went well; what the program's call returns.
+/// Runs the error handler of an open file, unless there was no error; returns the result of the program's call.
 int raise(MPI_File file, const Outcome& outcome);
 /// The same for calls without a file: the handler of MPI_FILE_NULL.
 int raise_without_file(const Outcome& outcome);
@@ -54,7 +54,7 @@ int raise_without_file(const Outcome& outcome);
 /// Makes it the error that this thread has met last. `raise` does so too.
 void note(const Outcome& outcome);
 
-/// MPI_Error_string, with what the layer knows about the error that this thread has met last.
+/// MPI_Error_string, with details of the error that this thread has met last.
 int describe_error(int code, char* text, int* length);
 
 /// Keeps the function of an error handler: some libraries do not let others run it for MPI_FILE_NULL.

@@ -37,7 +37,7 @@ void agree_on(Ranks& ranks, Outcome mine) {
   if (const Outcome all = ranks.agree(std::move(mine)); all.failed()) throw Failure(all.error_class, all.text);
 }
 
-/// What the first rank has found out, for all; behind it the hints on which they have to agree.
+/// Findings of the first rank, for all; behind it the hints on which they have to agree.
 struct OpenWord {
   enum : std::size_t { failed, id, strip_bytes, servers, first, cell, bytes, hints, end = hints + agreed_hints };
 };
@@ -213,9 +213,9 @@ Outcome preallocate(OpenFile& file, std::int64_t bytes) {
   });
 }
 
-/// Servers have everything that was written, by whichever rank: one asks them to sync, when all have come. Then
-/// each asks whether they are those that got what it wrote: one that was started again may have lost it. What another
-/// thread of this rank writes meanwhile counts for the next sync.
+/// Servers have all written data, of any rank: one asks them to sync, when all have come. Then
+/// each asks whether they are those that got its data: one that was started again may have lost it. Data that another
+/// thread of this rank writes meanwhile count for the next sync.
 Outcome sync(OpenFile& file) {
   UnsyncedChanges changes;
   Outcome synced = file.ranks->agree(

@@ -37,7 +37,7 @@ struct OpenFile {
   std::int64_t position = 0;              ///< the individual file pointer, in etypes of the view
   bool atomic = false;
   std::shared_ptr<SplitAccess> split;                       ///< begun and not ended
-  std::list<std::shared_ptr<NonblockingAccess>> in_flight;  ///< those that go on when the program asks for them
+  std::list<std::shared_ptr<NonblockingAccess>> in_flight;  ///< those that progress when the program asks for them
 
   std::shared_ptr<const View> current_view() {
     const std::scoped_lock lock(mutex);
@@ -61,7 +61,7 @@ std::optional<std::string> name_in_volume(const char* file_name);
 
 /// Collective over `communicator`. Failure, and what Client throws, on all ranks.
 std::shared_ptr<OpenFile> open_file(MPI_Comm communicator, const std::string& name, int mode, MPI_Info info);
-/// Collective. Ends what is under way. The carrier is left to the caller.
+/// Collective. Ends pending accesses. The carrier is left to the caller.
 Outcome close_file(OpenFile& file);
 void delete_file(const std::string& name, MPI_Info info);
 
@@ -72,7 +72,7 @@ Outcome sync(OpenFile& file);
 Outcome set_atomicity(OpenFile& file, bool atomic);
 Outcome set_info(OpenFile& file, MPI_Info info);
 
-/// How nonblocking access goes on, for the hint `listio_progress`.
+/// Progress of nonblocking access, for the hint `listio_progress`.
 const char* progress_of_requests();
 
 }  // namespace strider::listio::mpi

@@ -88,7 +88,7 @@ Runs distributed(std::int64_t size, std::int64_t distribution, std::int64_t argu
 Selection darray_of(std::span<const std::int64_t> integers) {
   const auto dimensions = static_cast<std::size_t>(integers[2]);
   const auto of = [&](std::size_t list, std::size_t d) { return integers[3 + list * dimensions + d]; };
-  // The grid of processes is row-major, whatever the order of the array is.
+  // The grid of processes is row-major, with any order of the array.
   std::vector<std::int64_t> at(dimensions);
   std::int64_t rest = integers[1];
   for (std::size_t d = dimensions; d-- > 0;) {

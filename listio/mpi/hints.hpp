@@ -14,7 +14,7 @@ namespace strider::listio::mpi {
 /// Whether collective calls bring data together on some ranks before they are written, or read them there.
 enum class Aggregation { automatic, always, never };
 
-/// What the hints of an open file say, with defaults for the rest. Hints that say nothing sensible count as not given.
+/// The hints of an open file, with defaults for the rest. Invalid hints count as not given.
 struct Hints {
   std::string volume;                              ///< listio_volume, else STRIDER_LISTIO_VOLUME; may be empty
   std::string transport;                           ///< listio_transport; empty: the volume's
@@ -31,12 +31,12 @@ struct Hints {
   Spreading spreading;                             ///< striping_unit, striping_factor: of new files
 };
 
-/// Changes what `info` has something to say about. Those that belong to the connection, or to a file's creation, do not
+/// Changes the hints that `info` has. Those that belong to the connection, or to a file's creation, do not
 /// change any more once the file is open.
 void apply(MPI_Info info, Hints& hints);
 Hints hints_of(MPI_Info info);
 
-/// The hints on which the ranks of a file have to agree, as numbers: those of the first rank are everybody's.
+/// The hints on which the ranks of a file have to agree, as numbers: all ranks use those of the first rank.
 inline constexpr std::size_t agreed_hints = 4;
 std::array<std::int64_t, agreed_hints> words_of(const Hints& hints);
 void take_words(std::span<const std::int64_t, agreed_hints> words, Hints& hints);

@@ -15,7 +15,7 @@ Aggregation aggregation_hint(const OpenFile& file, Direction direction) {
   return direction == Direction::write ? file.hints.writes : file.hints.reads;
 }
 
-/// In atomic mode each rank locks what it accesses. With external32 each converts its own data.
+/// In atomic mode each rank locks its own accesses. With external32 each converts its own data.
 bool may_aggregate(OpenFile& file, Direction direction) {
   return file.ranks->count() > 1 && aggregation_hint(file, direction) != Aggregation::never && !file.is_atomic() &&
          !file.is_external32();
@@ -63,7 +63,7 @@ void place_in_order(OpenFile& file, const std::vector<std::int64_t>& all, Meetin
   meeting.task.position = start[1] + before;
 }
 
-/// What the words of all ranks lead to.
+/// The result of the words of all ranks.
 void conclude(OpenFile& file, const Ask& ask, const std::vector<std::int64_t>& all, Meeting& meeting) {
   int worst = MPI_SUCCESS;
   bool all_ascend = true;

@@ -189,7 +189,7 @@ std::vector<Parcel> Ranks::exchange(std::vector<Parcel> parcels) {
 }
 
 void Ranks::leave() {
-  // A communicator with messages that nobody takes cannot be freed.
+  // A communicator with messages without a receiver cannot be freed.
   if (!broken_ && communicator_ != MPI_COMM_NULL) below().Comm_free(&communicator_);
   communicator_ = MPI_COMM_NULL;
 }

@@ -12,13 +12,13 @@
 
 namespace strider::listio::mpi {
 
-/// What is sent to a rank, or has come from it.
+/// Data sent to a rank, or received from it.
 struct Parcel {
   int rank = 0;
   Bytes bytes;
 };
 
-/// The ranks that have opened a file together, and what they say to each other. A rank that waits sleeps more and more,
+/// The ranks that have opened a file together, and their messages. A rank that waits sleeps more and more,
 /// so that others get the processor. No wait is longer than the patience: then the ranks cannot be brought together any
 /// more, and every later call fails at once.
 class Ranks {
@@ -39,7 +39,7 @@ class Ranks {
   Outcome agree(Outcome mine);
   /// The numbers of all ranks, in rank order; each gives as many.
   std::vector<std::int64_t> gather(std::span<const std::int64_t> mine);
-  /// Those of the first rank become everybody's.
+  /// All ranks get those of the first rank.
   void share(std::span<std::int64_t> numbers);
   /// Sends parcels, at most one to each rank, and returns those that come, in the order of the ranks.
   std::vector<Parcel> exchange(std::vector<Parcel> parcels);

@@ -29,7 +29,7 @@ int forget(void* state) {
   delete static_cast<State*>(state);
   return MPI_SUCCESS;
 }
-/// What is under way is finished: a request is never cancelled.
+/// Pending access is finished: a request is never cancelled.
 int cancel(void*, int) { return MPI_SUCCESS; }
 
 #ifdef MPICH_NUMVERSION

@@ -7,19 +7,19 @@
 
 namespace strider::listio::mpi {
 
-/// Access that a program waits for by a request of MPI (a generalized one). With MPICH's extension it goes on whenever
-/// the program tests or waits for requests; elsewhere it is over before the call returns.
+/// Access that a program waits for by a request of MPI (a generalized one). With MPICH's extension it progresses
+/// whenever the program tests or waits for requests; elsewhere it is over before the call returns.
 class NonblockingAccess {
  public:
   NonblockingAccess(std::shared_ptr<OpenFile> file, Task task)
       : file_(file), transfer_(std::move(file), std::move(task)) {}
 
   /// Independent of other ranks, for collective calls too: ranks must not wait for each other before they wait for
-  /// their requests. What the program's call returns.
+  /// their requests. Returns the result of the program's call.
   static Outcome start(const std::shared_ptr<OpenFile>& file, const Ask& ask, Participation participation,
                        MPI_Request* request);
 
-  /// Lets it go on, or ends it; completes MPI's request at the end.
+  /// Progresses it, or ends it; completes MPI's request at the end.
   void go_on();
   void finish();
   Outcome outcome() const { return outcome_; }
@@ -38,7 +38,7 @@ class NonblockingAccess {
   friend struct Callbacks;
 };
 
-/// Finishes what is in flight on a file, before it is closed.
+/// Finishes accesses in flight on a file, before it is closed.
 void finish_all(OpenFile& file);
 
 }  // namespace strider::listio::mpi

@@ -8,7 +8,7 @@
 namespace strider::listio::mpi {
 
 /// The file pointer that the ranks of an open file share, in etypes of the view: a cell of the manager, which adds at
-/// once, whatever the ranks are doing. A file that one rank alone has opened needs none.
+/// once, independent of the ranks. A file that one rank alone has opened needs none.
 class SharedPointer {
  public:
   SharedPointer() = default;

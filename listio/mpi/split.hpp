@@ -6,7 +6,7 @@
 
 namespace strider::listio::mpi {
 
-/// A split collective access between its begin and its end. What is not aggregated goes on in between.
+/// A split collective access between its begin and its end. Accesses that are not aggregated progress in between.
 class SplitAccess {
  public:
   static Outcome begin(const std::shared_ptr<OpenFile>& file, const Ask& ask);

@@ -11,7 +11,7 @@
 
 namespace strider::listio::mpi {
 
-/// What a process sees of a file: copies of a file type, one after the other, from a displacement on. Positions count
+/// The view of a file: copies of a file type, one after the other, from a displacement on. Positions count
 /// elementary types of the data that is seen.
 class View {
  public:
@@ -47,7 +47,7 @@ class Cursor {
   std::int64_t address() const;
   /// Bytes that follow it without a gap: at least those of its run.
   std::int64_t left() const;
-  /// At most what is left.
+  /// At most the rest.
   void skip(std::int64_t bytes);
 
  private:

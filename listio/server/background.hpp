@@ -5,8 +5,8 @@
 
 namespace strider::listio {
 
-/// Goes on in a process of its own, away from whoever started it: a new session, messages at the end of the file `log`.
-/// `serve` runs there, and calls what it is given as soon as it is ready; until then its output and messages go where
+/// Continues in a process of its own, detached from its starter: a new session, messages at the end of the file `log`.
+/// `serve` runs there, and calls its argument as soon as it is ready; until then its output and messages go where
 /// those of this process do.
 /// Returns once it is ready: 0, or its exit status if it ended before; 3 if it takes longer than 20 s, and is ended.
 /// InputError if `log` cannot be written; std::system_error if there can be no other process. To be called before

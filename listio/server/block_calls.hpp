@@ -28,7 +28,7 @@ struct BlockCall {
   std::span<PartBlock> parts;
 
   std::uint64_t end_block() const { return first + blocks; }
-  /// The pieces without what is before `begin` and after `end`. Shortens them.
+  /// The pieces without bytes before `begin` and after `end`. Shortens them.
   std::span<iovec> own_pieces() const;
 };
 

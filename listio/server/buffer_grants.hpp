@@ -10,11 +10,11 @@
 
 namespace strider::listio {
 
-/// Which communication buffers are granted to which clients: never more than the server has memory for.
+/// Grants of communication buffers to clients: never more than the server has memory for.
 ///
 /// Up to half of the memory is granted until the client's connection ends, as whole windows, so that a few clients ask
 /// once. The rest goes round: a buffer for one request. Clients that wait get one buffer each in turn.
-/// What a client that does nothing can keep for long is thus no more than half of the memory.
+/// The memory that an idle client can keep for long is thus no more than half of the memory.
 class BufferGrants {
  public:
   struct Granted {
@@ -25,11 +25,11 @@ class BufferGrants {
   /// `buffers` in all, of which each client may have `per_client`.
   BufferGrants(std::uint64_t buffers, std::uint32_t per_client);
 
-  /// The client wants so many more; those beyond what it may have do not count.
+  /// The client wants so many more; those beyond its limit do not count.
   void request(Peer peer, std::uint32_t buffers);
   /// False if the client does not have the buffer.
   bool release(Peer peer, std::uint32_t buffer);
-  /// Grants a window until the connection ends, whatever the share of such windows. False if there is no room.
+  /// Grants a window until the connection ends, even beyond the share of such windows. False if there is no room.
   bool grant_window(Peer peer);
   /// A request of the client has ended: its buffers were in use until now.
   void touch(Peer peer);

@@ -21,12 +21,12 @@ class Cells {
 
   /// ENOSPC if there are too many.
   Errno make(Peer session, CellState& made);
-  /// These set `state` to what it was before. ENOENT if there is no such cell; EOVERFLOW if the sum is not a number of
+  /// These set `state` to the earlier value. ENOENT if there is no such cell; EOVERFLOW if the sum is not a number of
   /// 64 bits.
   Errno add(CellId cell, std::int64_t addend, CellState& state);
   Errno set(CellId cell, std::int64_t value, CellState& state);
   Errno free(CellId cell, CellState& state);
-  /// Frees what the session made.
+  /// Frees the cells of the session.
   void end(Peer session);
 
   std::size_t size() const { return cells_.size(); }

@@ -189,7 +189,7 @@ class CheckedStore final : public DataStore {
   Counters counters() const override { return {moved_.read_bytes, moved_.written_bytes, moved_.calls}; }
 
  private:
-  /// A file, and what is known of it: nothing before it is used first, and of one that was never written.
+  /// A file, and its state: nothing before it is used first, and of one that was never written.
   struct Entry {
     std::shared_mutex mutex;
     std::optional<SummedFile> summed;
@@ -266,7 +266,7 @@ class CheckedStore final : public DataStore {
     action(known(*entry, file));
   }
 
-  // --- what is found ---
+  // --- findings ---
 
   Found examine(FileId file) {
     Found found;
@@ -288,7 +288,7 @@ class CheckedStore final : public DataStore {
     const bool has_none = std::ranges::all_of(header, [](std::byte byte) { return byte == std::byte{0}; });
     if (has_none && found.data_bytes.value_or(0) == 0) return found;
     found.was_never_stable = has_none && lost_power_;
-    // What is not there of the rest of the header was 0.
+    // A missing rest of the header was 0.
     found.header = found.was_never_stable ? new_header(file) : read_header(bytes);
     found.health = health_of(found, file);
     return found;
@@ -331,7 +331,7 @@ class CheckedStore final : public DataStore {
       OpenFiles::Handle data;
       require(data_.open(file, O_CREAT, data));
       if (found.was_never_stable) summed.write_header(opened(file));
-      // Checksums of data that were lost with a power failure do not fit what is there now.
+      // Checksums of data that were lost with a power failure do not fit the present data.
       const std::uint64_t end = blocks_of(found.data_bytes.value_or(0));
       if (::ftruncate(opened(file).sums->get(), static_cast<off_t>(sum_offset(end))) != 0) throw_system_error(errno);
     }
@@ -414,7 +414,7 @@ class CheckedStore final : public DataStore {
     }
   }
 
-  /// Reads what a call has not of its blocks, and sums them.
+  /// Reads the missing bytes of a call's blocks, and sums them.
   static void complete(const OpenPair& open, const BlockCall& call, std::span<Sum> sums) {
     for (const PartBlock& part : call.parts) {
       std::array<std::byte, block_bytes> before;
@@ -444,7 +444,7 @@ class CheckedStore final : public DataStore {
     for (const BlockCall& call : batch.calls) summed.settle(call.first, call.blocks);
   }
 
-  /// Adds what is found in some blocks, not more than are verified at once.
+  /// Adds the findings of some blocks, not more than are verified at once.
   static void verify(SummedFile& summed, const OpenPair& open, std::uint64_t block, std::uint64_t most,
                      Verified& verified) {
     struct stat sums_stat{};
@@ -456,7 +456,7 @@ class CheckedStore final : public DataStore {
     summed.resum(open, block, blocks);
     std::vector<Sum> expected(blocks), sums(blocks);
     summed.load_stored(open, block, expected);
-    // What is on the storage counts, not what the page cache has.
+    // The content of the storage counts, not that of the page cache.
     ::posix_fadvise(open.data->get(), static_cast<off_t>(offset), static_cast<off_t>(blocks * block_bytes),
                     POSIX_FADV_DONTNEED);
     std::vector<std::byte> memory(blocks * block_bytes);

@@ -20,7 +20,7 @@ class Coordination {
  public:
   struct Options {
     std::uint32_t server = 0;               ///< cells are server 0's alone
-    std::chrono::milliseconds most_wait{};  ///< for a lock, whatever the client's patience
+    std::chrono::milliseconds most_wait{};  ///< for a lock, with any patience of the client
     /// How long exclusive locks stay after the end of their session: what its client wrote to other servers is carried
     /// out or dropped by then.
     std::chrono::milliseconds grace{};

@@ -15,13 +15,13 @@ namespace strider::listio {
 /// How a call on the store ended: 0, or the error number.
 using Errno = int;
 
-/// A data file is not what was written to it. The message names the data file, and the bytes as far as they are known.
+/// A data file differs from the written data. The message names the data file, and the bytes as far as they are known.
 class DamagedData : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A server's data files: what it keeps of the files of the volume. For several threads at once. A store with checksums
+/// A server's data files: its parts of the files of the volume. For several threads at once. A store with checksums
 /// throws DamagedData instead of returning or changing bytes that do not fit them.
 class DataStore {
  public:
@@ -29,7 +29,7 @@ class DataStore {
     std::uint64_t read_bytes = 0, written_bytes = 0;
     std::uint64_t calls = 0;  ///< system calls that read or write
   };
-  /// Whether all runs lie before the end of the data file; what is beyond it reads as 0.
+  /// Whether all runs lie before the end of the data file; bytes beyond it read as 0.
   enum class Extent { whole, beyond_end };
 
   virtual ~DataStore() = default;
@@ -57,8 +57,8 @@ std::unique_ptr<DataStore> make_file_store(int folder);
 constexpr std::size_t default_sum_pages = 16384;
 /// The same, with the checksums of data/XX/XXXXXXXXXXXXXXXX in sums/XX/XXXXXXXXXXXXXXXX; for server `number` of a
 /// volume. At most so many pages of 4096 bytes have checksums in memory.
-/// Its destructor makes all checksums durable. What a process left that ended without that is summed again when
-/// it is used first.
+/// Its destructor makes all checksums durable. Files of a process that ended without that are summed again when
+/// they are used first.
 std::unique_ptr<DataStore> make_checked_store(int folder, const VolumeState& volume, std::uint32_t number,
                                               std::size_t most_sum_pages = default_sum_pages);
 /// Keeps how long files are and nothing that is written, reads nothing: to measure the way there, as null-aio of

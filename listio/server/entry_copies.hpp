@@ -14,8 +14,8 @@ namespace strider::listio {
 /// 0 or an error number. The caller serializes changes.
 class EntryCopies {
  public:
-  /// In `folder`; `fresh` is a folder for files that are not complete; `servers` are those of the volume. What this
-  /// changes is added to `changes`. std::system_error if that cannot be.
+  /// In `folder`; `fresh` is a folder for files that are not complete; `servers` are those of the volume. Its
+  /// changes are added to `changes`. std::system_error if that cannot be.
   EntryCopies(int folder, int fresh, std::uint32_t servers, NameChanges& changes);
 
   /// Replaces a copy at once. `mode` is the file's.

@@ -14,7 +14,7 @@ enum class Folder { any, existing };
 enum class Checksums { off, crc32c };
 const char* name_of(Checksums checksums);
 
-/// Whose folder it is, and what is kept in it.
+/// The owner of a folder, and its content.
 struct Label {
   VolumeState volume;
   std::uint32_t number = 0, servers = 1;

@@ -173,7 +173,7 @@ void LockTable::grant_waiting(FileLocks& file) {
     --waiting_;
     file.waiting.erase(each);
     grant(file, std::move(lock));
-    each = file.waiting.begin();  // what was granted may be weaker than what its owner had
+    each = file.waiting.begin();  // the granted lock may be weaker than the earlier one of its owner
   }
   if (waiting_ == 0 && ending_.empty()) next_.reset();
 }

@@ -17,11 +17,11 @@ namespace strider::listio {
 
 /// The locks on byte ranges that a server keeps. Locks are advice: transfers do not look at them.
 ///
-/// A list of ranges is locked all at once or not at all, and whoever waits for a list holds none of its new ranges
-/// meanwhile. All locks on a file are on one server. So two clients that lock one list each cannot wait for each other.
-/// Requests for bytes that exclude each other are granted in the order in which they came, a list after every earlier
-/// one with a byte in common: nobody starves. Only who has a lock on the file already need not wait behind those that
-/// wait, perhaps for him. All waits have a deadline.
+/// A list of ranges is locked all at once or not at all, and a client that waits for a list holds none of its new
+/// ranges meanwhile. All locks on a file are on one server. So two clients that lock one list each cannot wait for each
+/// other. Requests for bytes that exclude each other are granted in the order in which they came, a list after every
+/// earlier one with a byte in common: no client starves. Only a client that has a lock on the file already need not
+/// wait behind those that wait, perhaps for it. All waits have a deadline.
 class LockTable {
  public:
   struct Limits {
@@ -70,9 +70,9 @@ class LockTable {
   void advance(const Deadline& now);
   /// When `advance` has to be called at the latest; nothing if it need not be.
   std::optional<Deadline> next() const { return next_; }
-  /// What was decided since this was last asked, in this order.
+  /// The decisions since the last call, in their order.
   std::vector<Decision> take_decisions();
-  /// The session is over: what it waits for is forgotten, shared locks are free, exclusive ones are at `free_at`.
+  /// The session is over: its waiting locks are removed, shared locks are free, exclusive ones are at `free_at`.
   void end(Peer session, const Deadline& free_at);
 
   std::size_t ranges() const { return ranges_; }  ///< held and waited for

@@ -83,7 +83,7 @@ Secret read_secret(const std::string& path) {
 /// What ends a server.
 enum class Until { signal, input_ends };
 
-/// What the program is to do: serve here, serve in the background, or end what serves there.
+/// The action of the program: serve here, serve in the background, or end what serves there.
 enum class Action { serve, detach, stop };
 
 struct ProgramOptions {

@@ -10,7 +10,7 @@
 namespace strider::listio {
 namespace {
 
-constexpr std::size_t most_runs = 2048, fewer_runs = 1024;  // that are told apart
+constexpr std::size_t most_runs = 2048, fewer_runs = 1024;  // that are distinguished
 
 }  // namespace
 
@@ -86,7 +86,7 @@ Errno MissedChanges::forget() {
   for (unsigned shard = 0; shard < shards; ++shard)
     if (const Errno error = marks_.list(shard, files); error != 0) return error;
   if (!std::ranges::all_of(files, [&](FileId file) { return was_taken(file); })) return EAGAIN;
-  marked_.clear();  // whatever is left if a removal fails
+  marked_.clear();  // even if a removal fails
   for (const FileId file : files)
     if (const Errno error = marks_.remove(file); error != 0) return error;
   missed_.clear();

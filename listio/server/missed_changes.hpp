@@ -15,7 +15,7 @@ namespace strider::listio {
 
 /// Of which files of a store the other copy has missed changes, because its server was out: on stable storage, an
 /// empty file missed/XX/XXXXXXXXXXXXXXXX for each, before the first such change. Which bytes it has missed is in
-/// memory, since somebody began to fill it. For several threads at once; calls end with 0 or an error number.
+/// memory, since a client began to fill it. For several threads at once; calls end with 0 or an error number.
 class MissedChanges {
  public:
   /// In `folder`, an open directory. std::system_error if the folder missed cannot be made.
@@ -28,10 +28,10 @@ class MissedChanges {
   /// All of a file is to be taken.
   Errno mark_all(FileId file);
 
-  /// Somebody begins to fill: nothing was taken yet.
+  /// A client begins to fill: nothing was taken yet.
   void start();
   Errno list(const ListMissedRequest& request, DataPage& page);
-  /// What was added since the last call; all that there may be, if it is the first since `start`.
+  /// The changes since the last call; all that there may be, if it is the first since `start`.
   void take(FileId file, Missed& missed);
   /// All files, or EAGAIN if something was not taken, or is being changed. The marks may be back after a power failure.
   Errno forget();

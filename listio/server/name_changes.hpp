@@ -18,7 +18,7 @@ std::string names_directory(const std::string& path);
 
 /// The small files and directories of a server's folder that have changed and are not on stable storage yet. Paths are
 /// relative to that folder, such as names/a/b. The caller serializes all calls, together with the changes themselves:
-/// so a path leads to what was changed.
+/// so a path leads to the changed file.
 class NameChanges {
  public:
   /// A file is new, or has another content, mode or time of change; a directory has another mode or time.
@@ -29,15 +29,15 @@ class NameChanges {
   void lose(const std::string& directory) { changed_[directory] |= lost; }
   /// If a file has changed, syncs of directories are of it too: it has replaced one whose data are to be removed.
   void hurry(const std::string& path);
-  /// What was there is gone.
+  /// The file is gone.
   void forget(const std::string& path);
   void forget_all();
-  /// What was at `from` is at `to`, with all below it.
+  /// The file at `from` is at `to`, with all below it.
   void rename(const std::string& from, const std::string& to);
 
   /// How many paths there are.
   std::size_t size() const { return changed_.size() + syncing_.size(); }
-  /// A sync begins: `next` returns what has changed until now. Directories are those that have lost names,
+  /// A sync begins: `next` returns the changes until now. Directories are those that have lost names,
   /// and those of names that have gained some: no new entries, and no copies of these.
   void begin_sync(SyncNamesRequest::Part part = SyncNamesRequest::Part::all);
   /// Changes become stable in so many turns, files first, then directories that have gained names before those that

@@ -39,7 +39,7 @@ std::optional<std::string_view> unseal(std::string_view text) {
   return seal(std::string(sealed)) == text ? std::optional(sealed) : std::nullopt;
 }
 
-// Each takes what is expected from the begin of a text; false if something else is there.
+// Each takes the expected part from the begin of a text; false if it is not there.
 
 bool take(std::string_view& text, std::string_view expected) {
   if (!text.starts_with(expected)) return false;

@@ -46,7 +46,7 @@ std::int64_t modified_ns(const struct stat& found) { return ns_of(found.st_mtim)
 /// Whether a call may work when it is repeated: nothing was written that could have been lost.
 bool is_shortage(Errno error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
 
-/// What is in an entry, up to a byte more than an entry may have.
+/// The content of an entry, up to a byte more than an entry may have.
 Errno read_text(int folder, const std::string& name, std::string& text) {
   // Only root could not read a file that its mode forbids to its owner; the server owns them all.
   const Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -71,7 +71,7 @@ Names::Names(int folder, std::uint32_t servers)
   if (const Errno error = make_file_id(random); error != 0)
     throw std::system_error(error, std::generic_category(), "getrandom");
   generation_ = random;
-  // What a server that ended has left there is of no use, or has a name as well.
+  // Files that an ended server has left there are of no use, or have a name as well.
   std::vector<std::string> left;
   if (list_names(fresh_.get(), left) == 0)
     for (const std::string& name : left) ::unlinkat(fresh_.get(), name.c_str(), 0);
@@ -213,7 +213,7 @@ Errno Names::unlink(const std::string& path, Orphan& orphan) {
 Errno Names::rename(const std::string& from, const std::string& to, Orphan& orphan) {
   if (from.empty() || to.empty()) return EBUSY;
   if (const Errno error = limit_changes(); error != 0) return error;
-  // A sync would make only one of two directories stable, or miss what was moved to where it does not look any more.
+  // A sync would make only one of two directories stable, or miss a file that was moved to a place already searched.
   const std::lock_guard no_sync(sync_mutex_);
   const std::lock_guard lock(mutex_);
   Place source, target;
@@ -357,7 +357,7 @@ Errno Names::limit_changes() {
 Errno Names::sync(Part part) {
   const std::lock_guard one(sync_mutex_);
   if (failure_ != 0) return failure_;
-  // What a server that ended has left does not matter before data are removed.
+  // Files that an ended server has left do not matter before data are removed.
   const Errno error = part == Part::all ? sync_all() : 0;
   if (!is_shortage(error)) failure_ = error;
   return error != 0 ? error : sync_changes(part);
@@ -401,7 +401,7 @@ Errno Names::sync_turn(unsigned turn) {
   return not_flushed != 0 ? not_flushed : not_opened;
 }
 
-/// Everything, if nothing is known of what was changed. No name changes meanwhile.
+/// Everything, if no changes are known. No name changes meanwhile.
 Errno Names::sync_all() {
   const std::lock_guard lock(mutex_);
   if (!all_changed_) return 0;
@@ -414,13 +414,13 @@ Errno Names::sync_all() {
 }
 
 std::optional<Names::Changed> Names::next_change(unsigned turn) {
-  // No name changes in between, so that the path is that of what has changed.
+  // No name changes in between, so that the path is that of the changed file.
   const std::lock_guard lock(mutex_);
   std::optional<std::string> path = changes_.next(turn);
   if (!path) return {};
   Changed changed;
   const Errno error = open_below(folder_.get(), *path, 0, changed.file);
-  // What was removed meanwhile has no content; nor has a symbolic link.
+  // A removed file has no content; nor has a symbolic link.
   if (error == 0 || error == ENOENT || error == ENOTDIR || error == ELOOP) return changed;
   changes_.keep(*path);
   changed.error = error;

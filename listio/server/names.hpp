@@ -22,7 +22,7 @@ namespace strider::listio {
 /// where a server ended without that, the first sync is of all names.
 ///
 /// Each entry has a copy by the number of its file, which is made before the file gets a name and removed after it has
-/// lost it. So data of a file without a copy are of no use to anybody, whoever renames what in the meantime.
+/// lost it. So data of a file without a copy are of no use to any client, even with renames in the meantime.
 class Names {
  public:
   /// In `folder`, an open directory; `servers` is how many there are. std::system_error if that cannot be.
@@ -44,7 +44,7 @@ class Names {
   Errno make_link(const std::string& path, const std::string& text);
   Errno read_link(const std::string& path, std::string& text) const;
 
-  // What a check of the volume asks for; see the requests.
+  // Requests of a check of the volume.
 
   Errno state(NamesState& state) const;
   Errno check_entry(const std::string& path, EntryCheck& check);
@@ -54,8 +54,8 @@ class Names {
   Errno repair(const RepairNameRequest& request, LinkText& now);
   /// Which entry is damaged, and in which way, as a sentence; empty if the name has none that is.
   std::string damage_of(const std::string& path) const;
-  /// What was done to names before is on stable storage. Once this has failed, the kernel may have dropped what was
-  /// written: it fails from then on.
+  /// Earlier changes of names are on stable storage. Once this has failed, the kernel may have dropped data:
+  /// it fails from then on.
   using Part = SyncNamesRequest::Part;
   Errno sync(Part part = Part::all);
 
@@ -67,11 +67,11 @@ class Names {
   };
   Errno find(const std::string& path, Place& place) const;
   Errno open_directory(const std::string& path, Descriptor& directory) const;
-  /// What is at a name; `entry` is what clients get.
+  /// The file at a name; `entry` is the one that clients get.
   struct Look {
     Entry entry;
     bool has_checksum = true;
-    std::string text, damage;  ///< of an entry: what it consists of, and why it is damaged
+    std::string text, damage;  ///< of an entry: its parts, and why it is damaged
   };
   /// EUCLEAN if the entry is damaged.
   Errno look(int folder, const std::string& name, Look& look) const;
@@ -95,9 +95,9 @@ class Names {
   /// Changes that are not stable take memory: there are fewer than `most_changes` when this returns 0.
   Errno limit_changes();
   Errno sync_all();
-  /// What is to be made stable next, open, unless that failed.
+  /// The file or directory to sync next, open, unless that failed.
   struct Changed {
-    Descriptor file;  ///< none of what is gone
+    Descriptor file;  ///< none of a removed file
     Errno error = 0;
   };
   std::optional<Changed> next_change(unsigned turn);
@@ -110,8 +110,8 @@ class Names {
   NameChanges changes_;
   EntryCopies copies_;
   Errno failure_ = 0;      ///< of an earlier sync
-  std::mutex mutex_;       ///< of those who change names
-  std::mutex sync_mutex_;  ///< of those who make changes stable; locked before the other one
+  std::mutex mutex_;       ///< of calls that change names
+  std::mutex sync_mutex_;  ///< of calls that make changes stable; locked before the other one
   std::atomic<std::uint64_t> generation_;
 };
 

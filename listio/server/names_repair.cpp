@@ -1,4 +1,4 @@
-// Finds names by the numbers of files: what a check of the volume asks of them, and how it repairs them.
+// Finds names by the numbers of files: requests of a check of the volume, and repairs.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -159,7 +159,7 @@ Errno Names::repair(const RepairNameRequest& request, LinkText& now) {
   return error;
 }
 
-/// What has this path, and that it has it, is to become stable.
+/// The file with this path, and its name, are to become stable.
 void Names::change_entry(const std::string& path) {
   changes_.change(names_path(path));
   changes_.gain(names_directory(path));
@@ -177,7 +177,7 @@ void Names::change_set_aside(const std::string& path) {
   changes_.gain("");  // the server's folder has it
 }
 
-/// Replaces the entry at a place at once; its mode and time stay those of what was there.
+/// Replaces the entry at a place at once; its mode and time stay those of the earlier one.
 Errno Names::replace_entry(const Place& place, FileId file, const LayoutWords& layout, std::uint32_t mode) {
   struct stat found{};
   if (::fstatat(place.folder.get(), place.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return errno;

@@ -22,7 +22,7 @@
 namespace strider::listio {
 
 /// Open files, the most recently used ones of a server: a quarter of the descriptors that the process may have, since
-/// connections need others. A file stays open as long as somebody holds it. For several threads at once.
+/// connections need others. A file stays open as long as a caller holds it. For several threads at once.
 class OpenFiles {
  public:
   using Handle = std::shared_ptr<const Descriptor>;
@@ -68,7 +68,7 @@ class NumberedFiles {
   Errno stat(FileId file, struct stat& found) const;
   // Stable storage has its bytes, and that it is there. Nothing to do for a file that is not there.
 
-  /// Once this has failed, the kernel may have dropped what was written: it fails for that file until it is removed.
+  /// Once this has failed, the kernel may have dropped data: it fails for that file until it is removed.
   Errno sync_bytes(FileId file);
   /// As `sync_bytes`, but once this has failed, it fails for all files.
   Errno sync_name(FileId file);
@@ -96,12 +96,12 @@ class NumberedFiles {
   Errno folders_failed_ = 0;
 };
 
-/// What a store has moved, and by how many system calls.
+/// Bytes that a store has moved, and the number of system calls.
 struct Moved {
   std::atomic<std::uint64_t> read_bytes = 0, written_bytes = 0, calls = 0;
 };
 
-/// Reads or writes contiguous bytes of a file by `vectored`, preadv or pwritev. What was not moved stays in `pieces`.
+/// Reads or writes contiguous bytes of a file by `vectored`, preadv or pwritev. The rest stays in `pieces`.
 template <typename Vectored>
 Transferred move(const Vectored& vectored, const Descriptor& file, std::span<iovec>& pieces, std::uint64_t offset,
                  Moved& moved) {

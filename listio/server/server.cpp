@@ -61,7 +61,7 @@ ServerOptions checked(const ServerOptions& options) {
   return options;
 }
 
-/// What a request moves between the client's buffers and files.
+/// The bytes that a request moves between the client's buffers and files.
 std::uint64_t bytes_of(const Request& request) {
   const auto* moving = std::get_if<ReadRequest>(&request);
   if (const auto* const write = std::get_if<WriteRequest>(&request)) moving = write;
@@ -218,7 +218,7 @@ class Server::Impl final : TransportEvents {
     admit(session);
   }
 
-  /// What a client that is back has asked for before is not to be done after what it asks for now.
+  /// Earlier requests of a client that is back must not be executed after its new ones.
   void end_earlier_session(const Session& session) {
     const auto earlier = peers_.find(session.client_number);
     if (earlier == peers_.end()) return;
@@ -393,8 +393,8 @@ class Server::Impl final : TransportEvents {
     return {peer, 0, write_message(Reply{number, ETIMEDOUT, write_body(reason)})};
   }
 
-  /// Whether a request is better done here than handed to another thread and back: it moves little, or nobody else
-  /// wants anything at the moment; and files have not been slow of late.
+  /// Whether a request is better done here than handed to another thread and back: it moves little, or no other client
+  /// has a request at the moment; and files have not been slow of late.
   bool is_quick(const Session& session, const Request& request) const {
     if (session.under_way > 1 || !has_passed(slow_until_)) return false;  // in order
     const std::uint64_t bytes = bytes_of(request);
@@ -403,7 +403,7 @@ class Server::Impl final : TransportEvents {
     return bytes <= quick_bytes;
   }
 
-  /// Does what is quick, if it is; otherwise the event loop goes on without this thread.
+  /// Executes the queued requests, if they are quick; otherwise the event loop continues without this thread.
   void serve_quick_ones() {
     while (!quick_.empty()) {
       const Asked asked = std::move(quick_.front());
@@ -487,7 +487,7 @@ class Server::Impl final : TransportEvents {
 
   // --- ends ---
 
-  /// The connection is lost, or to be: frees what the client held, now or when its last job is done.
+  /// The connection is lost, or to be: frees the client's resources, now or when its last job is done.
   void end(Session& session) {
     session.state = Session::State::gone;
     grants_.cancel(session.peer);

@@ -28,7 +28,7 @@ struct ServerOptions {
   std::uint32_t replaced = 0;               ///< how often the folder was replaced by an empty one
   Folder folder = Folder::any;
   VolumeState volume{};
-  std::uint64_t bytes_per_s = 0;  ///< what it moves at most, read and written together; 0: as much as it can
+  std::uint64_t bytes_per_s = 0;  ///< most that it moves, read and written together; 0: as much as it can
   unsigned threads = 4;           ///< that read and write files
   std::uint64_t buffer_bytes = std::uint64_t{1} << 20;    ///< of one communication buffer
   std::uint32_t buffers = 2;                              ///< that a client has at most
@@ -37,7 +37,7 @@ struct ServerOptions {
   std::uint32_t most_requests = 64;                       ///< of a client, at a time
   std::uint32_t most_clients = 16384;
   std::chrono::milliseconds most_buffer_idle{10000};  ///< that a client keeps while others wait
-  std::chrono::milliseconds most_lock_wait{600000};   ///< whatever a client's patience
+  std::chrono::milliseconds most_lock_wait{600000};   ///< with any patience of a client
   std::chrono::milliseconds lock_grace{1000};         ///< exclusive locks stay so long after their client's connection
 };
 
@@ -59,7 +59,7 @@ class Server {
 
   /// Where clients connect to.
   std::string address() const;
-  /// Serves until `stop`. std::system_error if this process cannot go on.
+  /// Serves until `stop`. std::system_error if this process cannot continue.
   void run();
   /// Serves until `is_over`, which is asked whenever something has happened, and at least twice a second.
   void run_until(const std::function<bool()>& is_over);

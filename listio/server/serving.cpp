@@ -10,7 +10,7 @@
 namespace strider::listio {
 namespace {
 
-/// Carries out one request; what is replied beyond the error number goes into `body`.
+/// Carries out one request; the reply after the error number goes into `body`.
 class Worker {
  public:
   Worker(const ServerStores& stores, const Target& target, std::span<std::byte> buffers, std::uint64_t buffer_bytes)
@@ -26,7 +26,7 @@ class Worker {
     const bool uses_copies = target_.copy == DataCopy::second || target_.alone || target_.fill != 0;
     if (stores_.copies == nullptr) return uses_copies ? EOPNOTSUPP : work();
     const bool changes = is_change(request);
-    // A start of a fill waits for all that is carried out in turns, of its own fill as well.
+    // A start of a fill waits for all requests with turns, of its own fill as well.
     const bool takes_turn = (changes || target_.fill != 0) && !std::holds_alternative<StartFillRequest>(request);
     if (!takes_turn) return target_.alone ? alone(request, work) : work();
     return stores_.copies->turns.carry_out(target_, changes && file_of(request) != names_number,
@@ -115,8 +115,9 @@ class Worker {
   MissedChanges& missed() const {
     return target_.copy == DataCopy::second ? stores_.copies->missed_by_first : stores_.copies->missed;
   }
-  /// What the other copy misses is marked before, and noted after: also of a change that failed, as it may have been
-  /// made in part. A sync is marked too: the server of the other copy may have lost with its power what it syncs.
+  /// A change that the other copy misses is marked before, and noted after: also of a change that failed, as it may
+  /// have been made in part. A sync is marked too: the server of the other copy may have lost the synced data with its
+  /// power.
   template <typename Work>
   Errno alone(const Request& request, const Work& work) {
     if (!is_change(request) && !std::holds_alternative<SyncRequest>(request)) return work();

@@ -55,7 +55,7 @@ class FillTurns {
   std::uint64_t last_view_ = 0;
 };
 
-/// What a server of a volume with two copies has more.
+/// Additional parts of a server in a volume with two copies.
 struct SecondCopies {
   /// In the open folders of its own data files, and of the copies. std::system_error.
   SecondCopies(const Label& label, int folder, int second, std::unique_ptr<DataStore> store)
@@ -84,10 +84,10 @@ constexpr FileId names_number = 0;
 /// The data file that a request is for, or `names_number`; nothing if it is for none in particular.
 std::optional<FileId> file_of(const Request& request);
 
-/// Whether a request changes what it is for.
+/// Whether a request changes its file.
 bool is_change(const Request& request);
 
-/// Does what a request says and returns the reply, as a message. `buffers` are the client's own, of `buffer_bytes`
+/// Executes a request and returns the reply, as a message. `buffers` are the client's own, of `buffer_bytes`
 /// each.
 std::vector<std::byte> serve(const ServerStores& stores, const NumberedRequest& request, std::span<std::byte> buffers,
                              std::uint64_t buffer_bytes);

@@ -12,7 +12,7 @@
 
 namespace strider::listio {
 
-/// What the server knows of one connection.
+/// The server's state of one connection.
 struct Session {
   enum class State {
     greeted,  ///< has said nothing yet

@@ -46,7 +46,7 @@ Errno each_name(Descriptor directory, const std::function<void(std::string_view)
   if (!stream) return errno;
   (void)directory.release();  // the stream closes it
   const auto next = [&] {
-    errno = 0;  // Only errno tells an error from the end.
+    errno = 0;  // Only errno distinguishes an error from the end.
     return ::readdir(stream.get());
   };
   while (const dirent* const entry = next()) {

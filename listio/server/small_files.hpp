@@ -10,14 +10,14 @@
 
 namespace strider::listio {
 
-/// A random number: so nobody has to keep count, nor to find out what was the last one. 0, or the error number.
+/// A random number: so no count has to be kept, nor the last one be found. 0, or the error number.
 Errno make_file_id(FileId& file);
 
 /// Opens a folder in another one, which has it on stable storage if it is new. std::system_error if that cannot be.
 Descriptor make_folder(int folder, const char* name);
 
-/// Opens what has this path below an open directory, for reading and with further `flags` of open(2); symbolic links
-/// are not followed. 0, or the error number.
+/// Opens the file with this path below an open directory, for reading and with further `flags` of open(2); symbolic
+/// links are not followed. 0, or the error number.
 Errno open_below(int folder, const std::string& path, int flags, Descriptor& descriptor);
 
 /// The mark `name` in an open folder says that all that its owner left there is on stable storage. Removes it, and

@@ -54,7 +54,7 @@ class StandbyThread {
   std::mutex loop_;                       ///< held by the thread that runs the loop
   std::atomic<std::uint64_t> works_ = 0;  ///< begun so far
   std::atomic<std::uint64_t> work_ = 0;   ///< the one that is being done; 0: none
-  std::uint64_t covered_ = 0;             ///< the last one during which the loop was taken over; of who holds the loop
+  std::uint64_t covered_ = 0;             ///< the last one during which the loop was taken over; of the loop's holder
   std::atomic<pid_t> on_duty_ = 0;        ///< the thread
   std::atomic<bool> asleep_ = false;
   std::mutex mutex_;

@@ -16,7 +16,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "checksums are kept as they are in memory");
 
-/// What is beyond the end reads as 0.
+/// Bytes beyond the end read as 0.
 void read_sums(const Descriptor& file, std::uint64_t first, std::span<Sum> sums) {
   const auto bytes = std::as_writable_bytes(sums);
   const Transferred got = transfer_whole(bytes.size(), [&](std::uint64_t done) {

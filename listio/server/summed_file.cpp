@@ -15,7 +15,7 @@ namespace strider::listio {
 namespace {
 
 constexpr std::uint64_t chunk_blocks = 256;                         // 1 MiB of data
-constexpr std::size_t most_in_doubt = 4096, fewer_in_doubt = 2048;  // ranges that are told apart
+constexpr std::size_t most_in_doubt = 4096, fewer_in_doubt = 2048;  // ranges that are distinguished
 constexpr std::size_t few_sums = 256;                               // need no memory of their own
 
 }  // namespace
@@ -91,7 +91,7 @@ void SummedFile::doubt(const ByteRun& blocks) {
   limit_doubt();
 }
 
-/// What is between ranges is summed again too, so that memory does not grow with them.
+/// Bytes between ranges are summed again too, so that memory does not grow with them.
 void SummedFile::limit_doubt() {
   if (in_doubt_.size() > most_in_doubt) in_doubt_.coarsen(fewer_in_doubt);
 }
@@ -146,7 +146,7 @@ void SummedFile::truncate(const OpenPair& open, std::uint64_t bytes) {
   }
   if (::ftruncate(open.data->get(), static_cast<off_t>(bytes)) != 0) throw_system_error(errno);
   if (bytes >= before) return;
-  // If this fails half-way, the checksums are made anew.
+  // If this fails half-way, the checksums are computed again.
   doubt({last, blocks_of(before) - last});
   if (::ftruncate(open.sums->get(), static_cast<off_t>(sum_offset(blocks_of(bytes)))) != 0) throw_system_error(errno);
   pages_->cut(blocks_of(bytes));

@@ -23,11 +23,11 @@ struct OpenPair {
   /// Of the data file, for messages.
   std::string name() const { return data_files.name_of(file); }
   std::uint64_t data_bytes() const;
-  /// What is beyond the end reads as 0. Returns how many bytes there were.
+  /// Bytes beyond the end read as 0. Returns how many bytes there were.
   std::uint64_t read(std::span<iovec> pieces, std::uint64_t offset) const;
 };
 
-/// What a server knows of a data file and its checksums. All functions throw std::system_error with the number of the
+/// A server's state of a data file and its checksums. All functions throw std::system_error with the number of the
 /// call that failed, and DamagedData. For one thread at a time, const ones for several.
 class SummedFile {
  public:
@@ -62,11 +62,11 @@ class SummedFile {
 
   /// The data file is about to be changed, and will have at least `bytes` bytes of those that are durable.
   void soil(const OpenPair& open, std::uint64_t bytes);
-  /// All data and checksums are on stable storage, after `flush` and a sync of both. What this writes is to be made
+  /// All data and checksums are on stable storage, after `flush` and a sync of both. Its own writes are to be made
   /// durable too.
   void make_clean(const OpenPair& open, std::uint64_t epoch);
 
-  /// Checksums may not fit data any more. What is beyond the end of the data file has none.
+  /// Checksums may not fit data any more. Bytes beyond the end of the data file have none.
   void doubt(const OpenPair& open, std::uint64_t first, std::uint64_t blocks);
   /// The checksums of these blocks are those of their data.
   void settle(std::uint64_t first, std::uint64_t blocks);

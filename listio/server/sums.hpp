@@ -18,7 +18,7 @@ constexpr std::uint64_t blocks_of(std::uint64_t bytes) { return (bytes + block_b
 /// that are lost do not fit data.
 using Sum = std::uint32_t;
 
-/// The checksums of whole blocks that lie in `pieces`, one after the other, whatever the pieces' cuts.
+/// The checksums of whole blocks that lie in `pieces`, one after the other, with any cuts of the pieces.
 void sum_blocks(std::span<const iovec> pieces, std::span<Sum> sums);
 
 /// The first 4096 bytes of a file of checksums, after which there is the checksum of each block (4 bytes,

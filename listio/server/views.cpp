@@ -37,11 +37,11 @@ Views::Views(int folder, std::uint32_t servers, Instant now)
   read();
 }
 
-/// Leases that were given before this process began may last. What was written may not be stable yet.
+/// Leases that were given before this process began may last. Written views may not be stable yet.
 void Views::read() {
   const Descriptor file(::openat(folder_.get(), file_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file && errno == ENOENT) {
-    // Of a new volume nobody has a lease.
+    // No client has a lease of a new volume.
     if (const Errno error = write(number_, out_); error != 0)
       throw std::system_error(error, std::generic_category(), "writing the file view");
     return;
@@ -84,7 +84,7 @@ bool Views::may_be_out(std::uint32_t server) const {
 }
 
 Errno Views::lease(const LeaseRequest& request, Instant now, ServerView& view) {
-  // Who asks for nothing else does not wait while another one has the view written.
+  // A client with no other request does not wait while another one has the view written.
   std::unique_lock lock(mutex_, std::defer_lock);
   if (request.suspect != LeaseRequest::no_server) lock.lock();
   else if (!lock.try_lock()) return EAGAIN;

@@ -11,19 +11,19 @@
 
 namespace strider::listio {
 
-/// Which servers of a volume with two copies are out, as server 0 keeps it: on stable storage before anybody hears of
-/// it. A view holds as long as the leases of it: the next one is not given to anybody before the last of them has
-/// ended. So whoever has a lease knows what all others do.
+/// Which servers of a volume with two copies are out, as server 0 keeps it: on stable storage before any client learns
+/// of it. A view holds as long as the leases of it: the next one is not given to any client before the last of them has
+/// ended. So a client with a lease knows the view of all others.
 ///
 /// Of two neighbours one at most is out: it has the only copy of the data that the other one has missed. Server 0 is
-/// out only as long as its data are filled: nobody can be told of it while it does not run. For several threads at
+/// out only as long as its data are filled: no client can learn of it while it does not run. For several threads at
 /// once. Calls end with 0 or an error number, as the requests say; the clock is an argument.
 class Views {
  public:
   using Instant = Deadline;
   static constexpr std::chrono::milliseconds term{1000}, most_pause{5000};
 
-  /// In `folder`, an open directory; of a volume of so many servers. std::system_error if what is kept cannot be read.
+  /// In `folder`, an open directory; of a volume of so many servers. std::system_error if the file cannot be read.
   Views(int folder, std::uint32_t servers, Instant now);
 
   Errno lease(const LeaseRequest& request, Instant now, ServerView& view);
@@ -32,7 +32,7 @@ class Views {
 
  private:
   bool may_be_out(std::uint32_t server) const;
-  /// Another view, on stable storage; nobody has a lease of it before those there are have ended.
+  /// Another view, on stable storage; no client has a lease of it before the present leases have ended.
   Errno change(const std::set<std::uint32_t>& out);
   Errno write(std::uint64_t number, const std::set<std::uint32_t>& out);
   void read();
@@ -46,7 +46,7 @@ class Views {
   bool is_changing_ = false;  ///< no lease is given before `leased_until_`
   std::uint64_t pause_ = 0;   ///< of which fill; 0: none
   Instant paused_until_{};
-  Errno failure_ = 0;  ///< what is kept may not be what was last given
+  Errno failure_ = 0;  ///< the file may not hold the last view
 };
 
 }  // namespace strider::listio

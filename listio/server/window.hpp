@@ -8,7 +8,7 @@
 namespace strider::listio {
 
 /// Memory for clients' communication buffers, in a range of addresses that is reserved once. A client that is believed
-/// dead may still be about to write into its buffers, and nobody can stop it; so memory that is given back goes to the
+/// dead may still be about to write into its buffers, and cannot be stopped; so memory that is given back goes to the
 /// kernel, and its addresses are used again only after all others were (a terabyte later).
 class Windows {
  public:

@@ -15,18 +15,18 @@
 
 namespace strider::listio {
 
-/// Threads that do what clients ask for. What one client asks for is done in order, one at a time; clients take turns,
-/// so that one with much to do does not hold up the others.
+/// Threads that execute the requests of clients. Those of one client are executed in order, one at a time; clients take
+/// turns, so that one with much to do does not hold up the others.
 ///
 /// Nor does a file that takes long: at most as many jobs as there are threads are for one file at a time, and a job
 /// that takes longer than `most_job_time` does not count: another thread takes its place.
 ///
-/// What a client that is gone began to change is not overtaken: until that is done, no job of others for the file
+/// A change that a lost client began is not overtaken: until that is done, no job of others for the file
 /// begins.
 class WorkerPool {
  public:
   using Job = std::function<void()>;
-  /// What a job is for.
+  /// Subject of a job.
   struct Subject {
     std::optional<FileId> file;  ///< nothing if it is for none in particular
     bool changes = false;        ///< the file
@@ -42,18 +42,18 @@ class WorkerPool {
 
   /// `give_up` takes the place of `job` if that has waited for a client that is gone until the deadline.
   void add(std::uint64_t client, const Subject& subject, Job job, const Deadline& due, Job give_up);
-  /// Of a client that is gone: forgets what it still waits for. Whether nothing of it is being done at the moment.
+  /// Of a client that is gone: removes its waiting jobs. Whether nothing of it is being done at the moment.
   bool drop(std::uint64_t client);
 
   /// Whether a job may begin at once, in the caller's own thread. Then `end` or `hand_over` has to follow.
   bool begin(std::uint64_t client, const Subject& subject);
   void end(std::uint64_t client);
-  /// Lets a thread do what the caller could have begun.
+  /// Lets a thread execute the jobs that the caller could have begun.
   void hand_over(std::uint64_t client, Job job);
 
-  /// Puts other threads in the place of those whose jobs take long, if somebody waits. When to call it again.
+  /// Puts other threads in the place of those whose jobs take long, if a client waits. When to call it again.
   Deadline relieve();
-  /// Gives up what has waited too long for clients that are gone. When to call it again.
+  /// Gives up jobs that have waited too long for clients that are gone. When to call it again.
   Deadline give_up();
 
  private:
