@@ -6,13 +6,13 @@
 
 namespace forgetfs {
 
-/// Takes commands at a unix socket, one a connection, whatever happens to the mount:
+/// Takes commands at a unix socket, one a connection, also while the mount fails:
 ///
 ///   fault OP KIND [call=K] [range=BEGIN-END] [amount=N] [name=PART] [file=K] [access=read-only]     clear faults cut
 ///   tear UNIT SEED     persist     dump now|disk FOLDER mark TEXT     events     erase
 ///   snapshots [FOLDER]     snapshots-in-part EVERY FOLDER     snapshots-made     freeze FOLDER     thaw [cut]
 ///
-/// Answers with lines of JSON, if any, and "ok"; or with "error: " and what is wrong.
+/// Answers with lines of JSON, if any, and "ok"; or with "error: " and the problem.
 class Control {
  public:
   explicit Control(Store& store);

@@ -43,7 +43,7 @@ struct Fault {
   Range within(const Call& call) const;
 };
 
-/// What is to go wrong, in the order in which it was said.
+/// Planned faults, in the order of their commands.
 class Faults {
  public:
   void add(Fault fault) { faults_.push_back(std::move(fault)); }
@@ -53,8 +53,8 @@ class Faults {
   }
   /// A new file: its place among those of its kind.
   void created(const Node& node);
-  /// The first that fits a call, and counts it. A write that brings to the bytes that are meant what is there already,
-  /// as a read-modify-write of others' bytes does, fits none: what was damaged is not damaged again.
+  /// The first that fits a call, and counts it. A write that does not change the bytes of the fault,
+  /// as a read-modify-write of others' bytes does, fits none: damaged bytes are not damaged again.
   std::optional<Fault> choose(const Call& call);
   const std::vector<Fault>& all() const { return faults_; }
 
@@ -69,7 +69,7 @@ bool is_kind(const std::string& word);
 /// The error number of a kind; 0 for those that are no error.
 int error_of(const std::string& kind);
 
-/// What a read returns, damaged; `length` has been cut at the end of the file.
+/// The result of a read, damaged; `length` has been cut at the end of the file.
 void damage_read(const Fault& fault, const Call& call, Bytes& data);
 /// What lands of a write; a piece that is whole if the fault does not concern the bytes.
 std::vector<Piece> damage_write(const Fault& fault, const Call& call, const Bytes& data);

@@ -1,8 +1,8 @@
-// A file system of the tests: it forgets what was not synced, and injects faults. All of it is in memory.
+// A file system of the tests: it discards unsynced data, and injects faults. All of it is in memory.
 //
 //   forgetfs MOUNT SOCKET [--write-back | --direct] [--strict]     in the foreground, until MOUNT is unmounted
 //
-// It takes commands at SOCKET (control.hpp), never through the mount, which may hang. What it keeps and forgets:
+// It takes commands at SOCKET (control.hpp), never through the mount, which may hang. Kept and discarded data:
 // docs/decisions/.
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -35,7 +35,8 @@ bool read_options(int count, char** words, Options& options) {
 }
 
 int run(const Options& options) {
-  // Threads inherit what is blocked: signals end the session's thread, and the socket's and the parking's know none.
+  // Threads inherit the blocked signals: signals end the session's thread, and the socket's and the parking's know
+  // none.
   sigset_t signals, before;
   sigemptyset(&signals);
   for (const int each : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, each);

@@ -55,7 +55,7 @@ struct stat state_of(const Node& node) {
   return state;
 }
 
-// Nothing about names and attributes is kept by the kernel: what a power cut leaves is seen at once.
+// Nothing about names and attributes is kept by the kernel: the effect of a power cut is seen at once.
 fuse_entry_param entry_of(Store& store, const Ref& node) {
   store.tree.remember(node);
   fuse_entry_param entry{};

@@ -5,7 +5,7 @@
 
 namespace forgetfs {
 
-/// What a call does, with the lock held and with the fault that it has, if any.
+/// Effect of a call, with the lock held and with its fault, if any.
 using Act = std::function<void(Store&, const Fault*)>;
 
 Store& store_of(fuse_req_t request);
@@ -19,7 +19,7 @@ void set_file_operations(fuse_lowlevel_ops& calls);
 void set_name_operations(fuse_lowlevel_ops& calls);
 
 struct stat state_of(const Node& node);
-/// What a lookup answers.
+/// The answer to a lookup.
 fuse_entry_param entry_of(Store& store, const Ref& node);
 /// A new node under a name; nothing if the name is taken.
 Ref make_named(Store& store, fuse_req_t request, const Ref& folder, const std::string& name, mode_t mode);

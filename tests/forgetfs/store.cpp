@@ -84,7 +84,7 @@ void cut_power(Store& store, std::uint64_t unit, std::uint64_t seed) {
     store.power_is_off = true;
     known = store.tree.known();
   }
-  // Without the mutex: the kernel hands on what it has not written yet before it forgets a file.
+  // Without the mutex: the kernel hands on unwritten data before it forgets a file.
   for (const std::uint64_t number : known) fuse_lowlevel_notify_inval_inode(store.session, number, 0, 0);
   const std::scoped_lock lock(store.mutex);
   if (unit == 0) store.tree.cut();
@@ -110,7 +110,7 @@ void thaw(Store& store, bool cut) {
     const std::scoped_lock lock(store.mutex);
     for (const auto& [node, before] : store.frozen) numbers.push_back(node->number);
   }
-  // Without the mutex, as in `cut_power`: what the kernel hands on now is undone.
+  // Without the mutex, as in `cut_power`: data that the kernel hands on now is undone.
   for (const std::uint64_t number : numbers) fuse_lowlevel_notify_inval_inode(store.session, number, 0, 0);
   const std::scoped_lock lock(store.mutex);
   store.tree.put_back(store.frozen, cut);

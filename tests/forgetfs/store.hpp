@@ -11,11 +11,11 @@
 
 namespace forgetfs {
 
-/// Who keeps files in memory above this file system.
+/// The cache of files in memory above this file system.
 enum class Caching {
   write_through,  ///< the kernel, which hands each write on at once
   write_back,     ///< the kernel, which hands writes on when it likes
-  none            ///< nobody (FOPEN_DIRECT_IO): each call of a program is one here, and O_SYNC is ours to keep
+  none            ///< none (FOPEN_DIRECT_IO): each call of a program is one here, and O_SYNC is ours to keep
 };
 
 struct Options {
@@ -47,8 +47,8 @@ struct Store {
   std::uint64_t snapshots_made = 0;
   std::uint64_t snapshots_every = 1;  ///< keeps the images of each so many-th sync only
   bool snapshots_in_part = false;     ///< a third image: of a power cut of a single folder of the second level
-  Kept frozen;                        ///< what is to be put back
-  bool power_is_off = false;          ///< what the kernel still hands on is lost
+  Kept frozen;                        ///< files to restore
+  bool power_is_off = false;          ///< data that the kernel still hands on is lost
   fuse_session* session = nullptr;
   Parking parking;
 };
@@ -56,13 +56,13 @@ struct Store {
 /// The file system's calls; their user data is the store.
 const fuse_lowlevel_ops& operations();
 
-/// Power cut: what waits fails, what is not stable is lost, and the kernel forgets what it has in memory.
+/// Power cut: waiting calls fail, unstable data is lost, and the kernel drops its caches.
 void cut_power(Store& store, std::uint64_t unit, std::uint64_t seed);
-/// Where that was asked for, keeps two images of the disk after a sync: N, what a power cut would leave now, and
+/// On request, keeps two images of the disk after a sync: N, the state after a power cut now, and
 /// N-torn, where units of 512 bytes of unsynced writes have landed or not, and all unsynced names of a folder of the
 /// second level or none. The third one, N-part, is for power cuts of a single folder of the second level.
 void take_snapshot(Store& store);
-/// Undoes what was done to the frozen folder since, and has the kernel forget it; with `cut`, its power fails too.
+/// Undoes changes of the frozen folder since, and has the kernel forget it; with `cut`, its power fails too.
 void thaw(Store& store, bool cut);
 /// Writes an image of the whole tree to a folder of this machine; false where that cannot be done.
 bool dump(Store& store, bool disk, const std::string& folder);

@@ -25,8 +25,8 @@ struct Node;
 using Ref = std::shared_ptr<Node>;
 using Names = std::map<std::string, Ref>;
 
-/// A file, folder or symbolic link. Content and names have two images: what programs see now, and what a power cut
-/// leaves. Mode, owner, times and extended attributes have one, which survives.
+/// A file, folder or symbolic link. Content and names have two images: the present one of programs, and the one that a
+/// power cut leaves. Mode, owner, times and extended attributes have one, which survives.
 struct Node {
   std::uint64_t number = 0;
   mode_t mode = 0;
@@ -36,7 +36,7 @@ struct Node {
   timespec accessed{}, modified{};
   std::map<std::string, std::string> attributes;
   Bytes now, disk;
-  Bytes old;               ///< what was in each place before it changed last
+  Bytes old;               ///< the data of each place before its last change
   std::vector<Piece> log;  ///< from `disk` to `now`
   Names names, stable_names;
   std::string target;          ///< of a symbolic link
@@ -53,7 +53,7 @@ struct Node {
   void lose_content();
   /// Whether a power cut would lose nothing of it.
   bool is_stable() const { return log.empty() && (!is_folder() || names == stable_names); }
-  /// What the disk has if each unit of each unsynced write lands or not.
+  /// The state of the disk if each unit of each unsynced write lands or not.
   Bytes torn(std::uint64_t unit, std::mt19937_64& random) const;
 };
 
@@ -86,7 +86,7 @@ class Tree {
   /// A folder, and all that is below it now or would be after a power cut. The folder is named by its path from the
   /// root, such as /a/b; nothing if it is not there.
   Kept keep(const std::string& path) const;
-  /// Undoes all changes since. With `cut`, also loses what was not stable then.
+  /// Undoes all changes since. With `cut`, also loses data that was not stable then.
   void put_back(const Kept& kept, bool cut);
   void for_each(const std::function<void(const Ref&)>& action) const;
   /// Nodes that the kernel knows.

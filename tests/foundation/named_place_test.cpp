@@ -14,7 +14,7 @@ constexpr Parameter parameter(Kind kind, std::string_view choices = {}) {
   return {"it", kind, "\"\"", "", no_limit, no_limit, choices};
 }
 
-/// What is said of a value; empty if it is good.
+/// The error of a value; empty if it is good.
 std::string refusal(const Parameter& described, const std::string& value) {
   try {
     check_place(described, value);

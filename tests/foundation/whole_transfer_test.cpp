@@ -12,7 +12,7 @@
 namespace strider {
 namespace {
 
-/// Calls that answer one after the other as they are told; and what they were asked for.
+/// Calls that answer one after the other as given; and their requests.
 struct Scripted {
   std::vector<std::int64_t> answers;
   std::vector<std::uint64_t> asked;

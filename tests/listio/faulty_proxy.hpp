@@ -21,7 +21,7 @@
 
 namespace strider::listio {
 
-/// What a proxy does once to what clients and servers send each other.
+/// A single fault of a proxy in the messages of clients and servers.
 struct ProxyFault {
   enum class Kind { none, cut, delay, duplicate };
   enum class Way { to_server, to_client };
@@ -71,7 +71,7 @@ class FaultyProxy {
     const std::lock_guard lock(mutex_);
     return frames_[static_cast<int>(way)];
   }
-  /// What was sent twice since `arm`.
+  /// The message that was sent twice since `arm`.
   /// The frame that arrived twice.
   struct Repeated {
     Frame::Kind kind = Frame::Kind::message;
@@ -85,7 +85,7 @@ class FaultyProxy {
  private:
   struct Connection {
     Descriptor ends[2];              ///< client's, server's
-    std::vector<std::byte> read[2];  ///< to the server, to the client: what is no whole frame yet
+    std::vector<std::byte> read[2];  ///< to the server, to the client: the incomplete frame
     bool is_over = false;
   };
 

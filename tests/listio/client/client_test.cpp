@@ -436,7 +436,7 @@ TEST(ClientTest, OnlyADomainHasCosts) {
   ClientOptions options;
   options.registration = "model";
   Client client(service.volume(), options);
-  // Other work on the machine makes registering slower; what is off is fitted again.
+  // Other work on the machine makes registering slower; a wrong fit is repeated.
   double slope = 0;
   for (int attempt = 0; attempt < 5 && std::abs(slope - 0.77) > 0.3; ++attempt)
     slope = client.calibrate_registration().registering.slope;
@@ -462,7 +462,7 @@ TEST(ClientTest, PacksWhereThereIsNoMemoryToMeasureMethodsWith) {
     for (int i = 0; i < 4; ++i) write_some(client, file);
     return client.counters().packed_lists == 4 ? 0 : 1;
   };
-  // The two buffers of 1 MiB to pack into have 512 pages; what is measured with would need 256 more.
+  // The two buffers of 1 MiB to pack into have 512 pages; the memory of a measurement would need 256 more.
   EXPECT_EQ(with_little_memory(600, write), 0);
 }
 

@@ -62,7 +62,7 @@ TEST_F(CopiesTest, AServerThatIsGoneIsMissedByNobody) {
   client_.sync(file);
   EXPECT_EQ(contents(client_, file), expected);
   EXPECT_EQ(client_.view().out, std::vector<std::uint32_t>{1});
-  // What it has of old is read by nobody.
+  // No client reads its old content.
   service_.start(1);
   Client other(service_.volume(), patient());
   EXPECT_EQ(contents(other, other.open("a")), expected);
@@ -357,7 +357,7 @@ TEST_F(StepsTest, WhatEndsInAnotherViewIsDoneAgain) {
   EXPECT_EQ(value_of(file_, 0), 5);
 }
 
-/// A scrub's first fill fails after it has taken what was missed; its second one, for repairs, copies all of that.
+/// A scrub's first fill fails after it has taken the missed changes; its second one, for repairs, copies all of that.
 TEST_F(StepsTest, AFillAfterOneThatFailedCopiesAll) {
   client_.write(file_, all(1), 0);
   service_.stop(1);

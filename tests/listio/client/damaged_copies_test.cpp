@@ -1,4 +1,4 @@
-// Of a volume with two copies: damage that a client finds, and what is done again after the loss of a server.
+// Of a volume with two copies: damage that a client finds, and repeated calls after the loss of a server.
 #include <gtest/gtest.h>
 
 #include <cerrno>

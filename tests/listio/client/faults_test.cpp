@@ -150,7 +150,7 @@ struct Tally {
   }
 };
 
-/// A file, what has been written to it, and faults.
+/// A file, its written data, and faults.
 class FaultyOracle {
  public:
   static constexpr std::uint64_t file_bytes = 1 << 16, most_list_bytes = 20'000;
@@ -297,7 +297,7 @@ int wanted(const char* variable, int few) {
   return text == nullptr ? few : std::atoi(text);
 }
 
-/// What is behind the name that cannot be read would be taken for something that is not there.
+/// Files behind an unreadable name would be taken for missing ones.
 TEST(ListingTest, FailsWhereADirectoryCannotBeRead) {
   const TemporaryFolder place;
   const Descriptor folder(::open(place.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -361,7 +361,7 @@ class EveryPositionTest : public testing::TestWithParam<std::string_view> {
     bool connected = false;  ///< again, after the first time
   };
 
-  /// Reads, writes, and meets what is left of the fault.
+  /// Reads, writes, and meets the rest of the fault.
   Outcome outcome(const ProxyFault& fault) {
     ++value_;
     const std::uint64_t before = service_.proxy(0).connections();

@@ -59,7 +59,7 @@ TEST(HistoryCheckerTest, LetsWhatFailedHappenOrNot) {
 
 enum class Discipline { locks, reads_without_locks };
 
-/// Clients that read and write the registers of one history after the other, and what they have seen. A register is a
+/// Clients that read and write the registers of one history after the other, and their reads. A register is a
 /// strip of the file, and neighbours are on different servers.
 class Histories {
  public:
@@ -104,7 +104,7 @@ class Histories {
     if (processes_.volume().copies > 1) filling_ = std::jthread([this] { fill(); });
   }
 
-  /// While clients go on.
+  /// While clients work.
   void fill() {
     Client client(processes_.volume());
     for (const FilledServer& each : client.fill()) {
@@ -199,7 +199,7 @@ class Histories {
       history_.push_back({true, operation.first + i, {operation.values[i]}, operation.begin, HistoricOperation::never});
   }
 
-  /// What is there when all is over.
+  /// The final content.
   void read_at_the_end() {
     for (const Deadline deadline = in(milliseconds(60'000)); !has_passed(deadline);) {
       HistoricOperation all;
@@ -263,7 +263,7 @@ TEST_P(LinearizabilityTest, ReadsAndWritesUnderLocksHaveAnOrderWhileServersAreKi
               operations, histories.uncertain(), histories.lost_locks(), most_states);
 }
 
-/// Servers are killed for longer, and filled while clients go on.
+/// Servers are killed for longer, and filled while clients work.
 // proves listio: continue-meanwhile
 TEST(CopiedLinearizabilityTest, ReadsAndWritesUnderLocksHaveAnOrder) {
   constexpr int restart_every = 12;

@@ -7,7 +7,7 @@
 namespace strider::listio {
 namespace {
 
-/// A transport that connects to nothing and keeps what is sent.
+/// A transport that connects to nothing and keeps sent messages.
 class KeepingTransport final : public Transport {
  public:
   std::string_view name() const override { return "keeping"; }
@@ -176,7 +176,7 @@ TEST_F(LinkThatIsUp, SendsAtOnceWhatTheServerDoesNotCount) {
   link.closed("end");
 }
 
-/// Otherwise an idle client would keep it from those who wait, and be disconnected for it.
+/// Otherwise an idle client would keep it from waiting ones, and be disconnected for it.
 TEST_F(LinkThatIsUp, GivesABufferBackThatIsGrantedTooLate) {
   be_welcome(4096);
   Operation failed;

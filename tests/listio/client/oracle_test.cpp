@@ -1,5 +1,5 @@
-// Whatever the method, the transport, the registration and the number of servers: what lists write and read is what a
-// plain array of bytes says.
+// With any method, transport, registration and number of servers: lists write and read the same as a
+// plain array of bytes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr WayToRegister ways[] = {
     {"uring", "uring", Strategy::ogr, 0},
 };
 
-/// Memory, and what has been written to the file so far.
+/// Memory, and the data written to the file so far.
 class Oracle {
  public:
   Oracle(Client& client, std::uint64_t seed, const Striping& striping)

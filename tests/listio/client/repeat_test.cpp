@@ -1,4 +1,4 @@
-// Of a volume with one copy: what is done again after the loss of a server.
+// Of a volume with one copy: repeated calls after the loss of a server.
 #include <gtest/gtest.h>
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// A server that is started again may have lost what was not synced: who asks for a sync hears of it.
+// A server that is started again may have lost unsynced data: a sync reports it.
 #include "listio/client/unsynced.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class UnsyncedTest : public ::testing::Test {
     client.connect();
     other.connect();
   }
-  /// The first call on a connection that is lost fails, whatever it is.
+  /// The first call on a connection that is lost fails, of any kind.
   void restart(std::uint32_t server) {
     service.stop(server);
     service.start(server);
@@ -211,7 +211,7 @@ TEST_F(UnsyncedTest, DataStayIfTheRemovalOfTheirNameMayBeLost) {
   EXPECT_EQ(client.check().orphans.size(), 2U) << "one on each server";
 }
 
-/// More files than are told apart, changed before a restart.
+/// More files than are distinguished, changed before a restart.
 class UnsyncedFilesTest : public ::testing::Test {
  protected:
   void SetUp() override {

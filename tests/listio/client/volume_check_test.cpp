@@ -202,7 +202,7 @@ TEST_F(VolumeCheckTest, EntriesOfAnOlderReleaseAreReadAndGetChecksums) {
   expect_clean(1);
 }
 
-/// Creates, renames and removes files and directories until it is told to end; what it keeps is in `kept`.
+/// Creates, renames and removes files and directories until it has to end; the remaining ones are in `kept`.
 class Load {
  public:
   Load(const Volume& volume, unsigned number) : volume_(volume), number_(number), thread_([this] { run(); }) {}

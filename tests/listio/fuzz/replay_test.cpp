@@ -26,7 +26,7 @@ std::vector<std::vector<std::byte>> corpus() {
   return all;
 }
 
-/// Some bytes changed, to anything or to what is likely to hurt; a part cut out or doubled.
+/// Some bytes changed, to anything or to critical values; a part cut out or doubled.
 std::vector<std::byte> mutated(Dice& dice, std::vector<std::byte> bytes) {
   for (std::uint64_t i = dice.roll(1, 4); i > 0 && bytes.size() > 1; --i) {
     const auto at = static_cast<std::ptrdiff_t>(dice.roll(1, bytes.size() - 1));

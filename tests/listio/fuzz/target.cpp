@@ -20,7 +20,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// What is accepted is within the limits, and written again it is the same.
+/// An accepted message is within the limits, and written again it is the same.
 void parse_client(std::span<const std::byte> bytes) {
   const auto parsed = parse_client_message(bytes, limits);
   const auto* const message = std::get_if<ClientMessage>(&parsed);
@@ -112,7 +112,7 @@ void read_stream(std::span<const std::byte> bytes) {
   ::close(ends[1]);
 }
 
-/// A transport on which one client introduces itself properly and then says whatever is in the script.
+/// A transport on which one client introduces itself properly and then sends the script.
 class Script final : public Transport {
  public:
   Script(const Secret& secret, std::span<const std::byte> script) : secret_(secret), script_(script) {}
@@ -132,7 +132,7 @@ class Script final : public Transport {
     if (step_ > 3) say(events);
     ++step_;
   }
-  /// Everything was said and answered, or the client was dropped.
+  /// Everything was sent and answered, or the client was dropped.
   bool is_over() const { return ended_ || (script_.empty() && replies_ == requests_); }
 
  private:

@@ -3,8 +3,8 @@
 //   strider-listio-kills VOLUME_FILE CLIENT CLIENTS SEED PATIENCE_MS
 //
 // Until a line is read from standard input, writes, reads and syncs lists of blocks of a file that all clients share,
-// and makes and removes files of its own, each with a block. Then reads everything, and prints a line of JSON: what was
-// done, which servers errors named, and which promises were broken.
+// and makes and removes files of its own, each with a block. Then reads everything, and prints a line of JSON: its
+// calls, which servers errors named, and which promises were broken.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -35,7 +35,7 @@ class Native : public Storage {
   void read(std::span<const Piece> pieces, std::span<std::byte> bytes) override {
     const std::vector<ByteRun> runs = runs_of(pieces);
     const std::vector<iovec> memory = memory_of(runs, bytes.data());
-    std::ranges::fill(bytes, std::byte{0});  // of what is beyond the end
+    std::ranges::fill(bytes, std::byte{0});  // of the part beyond the end
     call([&] { client_.read_list(file_, memory, runs); });
   }
   void sync() override {

@@ -58,7 +58,7 @@ class Storage {
  public:
   virtual ~Storage() = default;
   virtual void write(std::span<const Piece> pieces, std::span<const std::byte> bytes) = 0;
-  /// What is beyond the end of the file reads as 0.
+  /// Bytes beyond the end of the file read as 0.
   virtual void read(std::span<const Piece> pieces, std::span<std::byte> bytes) = 0;
   virtual void sync() = 0;
   /// Closes the shared file and opens it again.

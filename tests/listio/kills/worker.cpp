@@ -17,7 +17,7 @@ constexpr std::size_t most_names = 16;
 constexpr std::size_t most_mistakes = 20;
 constexpr std::size_t words_of_block = block / sizeof(std::uint64_t);
 
-/// A word of a block: tells the block, its version and the place of the word.
+/// A word of a block: identifies the block, its version and the place of the word.
 std::uint64_t word_of(std::uint64_t number, std::uint64_t version, std::uint64_t word) {
   if (version == 0) return 0;
   return word == 0 ? version : (number << 40U) ^ (version << 16U) ^ word;
@@ -136,7 +136,7 @@ bool Worker::succeeds(const Call& call, bool* is_loss) {
   return is_done;
 }
 
-/// All servers run again: what is lost for good is a mistake.
+/// All servers run again: a permanent loss is a mistake.
 template <typename Look>
 void Worker::repeat(const std::string& what, const Look& look) {
   constexpr int most_attempts = 100;
@@ -219,7 +219,7 @@ bool Worker::read_pieces(const std::vector<Piece>& pieces) {
   return true;
 }
 
-/// What was read is what the block has from now on.
+/// Read data is the block's content from now on.
 void Worker::compare(std::uint64_t own, const std::uint64_t* words) {
   ++compared_;
   const std::uint64_t number = workload_.places.block_number(own);

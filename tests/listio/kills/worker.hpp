@@ -13,7 +13,7 @@
 
 namespace strider::listio {
 
-/// What a client does.
+/// An action of a client.
 struct Workload {
   Places places;
   std::uint64_t seed = 1;
@@ -36,10 +36,10 @@ class Worker {
   void write();
   void read() { read_pieces(some_pieces()); }
   void sync();
-  /// No server is harmed any more: opens the file again, and reads everything. What is lost for good is a mistake.
+  /// No server is harmed any more: opens the file again, and reads everything. A permanent loss is a mistake.
   void check_all();
 
-  /// What was done, how calls failed, and which promises were broken.
+  /// Its calls, their errors, and the broken promises.
   std::string json() const;
 
  private:
@@ -84,7 +84,7 @@ class Worker {
 
 /// Whether there is a line, or the end, of standard input.
 bool has_input();
-/// Says that it is ready, takes steps until there is input, checks everything, and prints what was found.
+/// Says that it is ready, takes steps until there is input, checks everything, and prints the findings.
 void work(Storage& storage, const Workload& workload);
 
 }  // namespace strider::listio

@@ -23,7 +23,7 @@ Offsets bytes_one_by_one(std::span<const Extent> pieces) {
   return bytes;
 }
 
-/// What `match` is to find, byte by byte.
+/// The expected result of `match`, byte by byte.
 Offsets matched_one_by_one(std::span<const ByteRun> memory, std::span<const ByteRun> file) {
   Offsets bytes;
   for (const ByteRun& run : file)

@@ -24,7 +24,7 @@ int error_of(const std::function<void()>& action) {
   return 0;
 }
 
-/// Two mounts of a volume, a file, and somebody who waits.
+/// Two mounts of a volume, a file, and a waiter.
 class MountLocksTest : public testing::Test {
  protected:
   MountLocks::Lock lock(MountLocks::Owner owner, LockKind kind, const ByteRun& range, std::uint64_t handle = 1) const {

@@ -525,7 +525,7 @@ void pointer_lost(const std::string& name) {
   CALL(MPI_File_close(&file));
 }
 
-/// What the file's close does on server 0 cannot be done, and need not.
+/// The action of the file's close on server 0 cannot succeed, and need not.
 void closed_late(const std::string& name) {
   MPI_File file = open_file(name);
   MPI_Barrier(MPI_COMM_WORLD);

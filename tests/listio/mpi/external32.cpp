@@ -1,5 +1,5 @@
 // The data representation external32, by one or more ranks: external32 FILE. Ends with 0 and says nothing if each byte
-// of the file is as the standard says. Also of files of other MPI-IO, which do not refuse what the layer refuses.
+// of the file is as the standard says. Also of files of other MPI-IO, which accept calls that the layer refuses.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -99,7 +99,7 @@ void write(MPI_File file, const Sample& sample, MPI_Offset own, int ways) {
   CALL(MPI_File_write_at_all_end(file, from, &status));
 }
 
-/// The memory of a sample, and what a read has to leave there: gaps of the type stay as they are.
+/// The memory of a sample, and its expected content after a read: gaps of the type stay as they are.
 Text read(MPI_File file, const Sample& sample, MPI_Offset at, int way) {
   Text found(sample.memory.size(), 0xee);
   MPI_Status status;

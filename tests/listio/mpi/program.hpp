@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// What the test programs of the MPI-IO layer share: they know nothing of the layer, and are run with it preloaded.
+// Shared by the test programs of the MPI-IO layer: they do not depend on the layer, and are run with it preloaded.
 
 /// Ends all ranks with a message unless it holds.
 #define REQUIRE(condition)                                                                          \

@@ -1,5 +1,5 @@
 // Calls with numbers around every power of two, each rank on a file of its own: values FILE CALLS SEED. Ends with 0 if
-// each call did what a model of the file says, and prints by how much the memory of the first rank has grown, in KiB.
+// each call acted as a model of the file, and prints by how much the memory of the first rank has grown, in KiB.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -69,7 +69,7 @@ class Model {
   std::map<std::int64_t, std::array<unsigned char, page_bytes>> pages_;
 };
 
-/// Ends all ranks unless a call did what it should; an error has a class that programs can act on.
+/// Ends all ranks unless a call was right; an error has a class that programs can act on.
 void require(bool should_succeed, int code, const char* call, std::int64_t first, std::int64_t second) {
   const int error_class = class_of(code);
   const bool is_named = error_class != MPI_ERR_INTERN && error_class != MPI_ERR_UNKNOWN;

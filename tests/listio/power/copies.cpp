@@ -2,12 +2,12 @@
 //
 //   strider-listio-power-cut-copies MOUNT SOCKET IMAGES SEED SERVERS CUTS
 //
-// MOUNT is a file system that forgets what was not synced (tests/forgetfs), SOCKET its control. A client works at
+// MOUNT is a file system that discards unsynced data (tests/forgetfs), SOCKET its control. A client works at
 // random, as in main.cpp, while servers stop, are killed or lose their power, come back and are filled. One fill stands
 // still when it has had its server be in, and the server loses its power meanwhile. After flushes of any server, CUTS
 // of them (0: all), there are images of the disks in IMAGES: all servers lose their power at once, all of them torn, or
 // one alone while the others are killed. A volume is started on each image and filled: both copies of each file have to
-// be what was promised, and a scrub has to find nothing. Prints a line of JSON; the exit code is 1 if a promise was
+// be as promised, and a scrub has to find nothing. Prints a line of JSON; the exit code is 1 if a promise was
 // broken.
 #include <pthread.h>
 #include <signal.h>
@@ -252,7 +252,7 @@ class Cycles {
     return word != "out";  // it is being replaced
   }
 
-  /// All servers run: what is written is in both copies, after the last fill.
+  /// All servers run: written data is in both copies, after the last fill.
   void compare(const std::string& when) {
     for (const FilledServer& each : client_.fill())
       if (!each.reason.empty())

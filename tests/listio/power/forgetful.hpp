@@ -4,7 +4,7 @@
 
 namespace strider::listio {
 
-/// The control of a file system that forgets what was not synced (tests/forgetfs).
+/// The control of a file system that discards unsynced data (tests/forgetfs).
 class Forgetful {
  public:
   explicit Forgetful(std::string socket) : socket_(std::move(socket)) {}

@@ -21,11 +21,11 @@ Contents contents(Client& client, std::set<std::string>& damaged, const std::fun
 /// As a client reads it.
 Bytes content(Client& client, const File& file);
 
-/// What was found on images of the disk. For several threads at once.
+/// Findings on images of the disk. For several threads at once.
 class Seen {
  public:
   void complain(const std::string& text);
-  /// Checks and repairs a volume. What was found and done, for messages.
+  /// Checks and repairs a volume. Returns findings and repairs, for messages.
   std::vector<std::string> check(Client& client, const std::string& image);
   /// Compares files of a volume that was repaired with those that may be there; `report` is complained about too if
   /// that fails.

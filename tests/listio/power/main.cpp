@@ -1,10 +1,10 @@
-// Cuts the power of a volume's servers after each sync that they do, and looks at what is left.
+// Cuts the power of a volume's servers after each sync that they do, and checks the remaining data.
 //
 //   strider-listio-power-cut MOUNT SOCKET IMAGES SEED COUNT
 //
-// MOUNT is a file system that forgets what was not synced (tests/forgetfs), SOCKET its control. A client makes, writes,
+// MOUNT is a file system that discards unsynced data (tests/forgetfs), SOCKET its control. A client makes, writes,
 // renames, removes and syncs files at random until there are COUNT images of the disk in IMAGES. Then a volume is
-// started on each image: a check has to find nothing, or repair all, and each file has to be what was promised. Prints
+// started on each image: a check has to find nothing, or repair all, and each file has to be as promised. Prints
 // a line of JSON; the exit code is 1 if a promise was broken.
 #include <exception>
 #include <iostream>

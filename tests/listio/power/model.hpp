@@ -21,7 +21,7 @@ struct FileModel {
   bool was_truncated = false;   ///< since then
   std::set<std::string> paths;  ///< that it may have; the last sync left one of them, or none
   bool may_be_gone = false;     ///< no name at all
-  bool is_in_doubt = false;     ///< one of its copies may have lost what was not synced
+  bool is_in_doubt = false;     ///< one of its copies may have lost unsynced data
   std::string path;             ///< now; empty: removed
 };
 
@@ -37,14 +37,14 @@ class Model {
   /// Data of this file, and all names, are stable.
   void sync(FileId file);
   void sync_names();
-  /// A server has lost its power: what was not synced is old or new from now on, until the next sync.
+  /// A server has lost its power: unsynced data is old or new from now on, until the next sync.
   void doubt();
 
   /// Files that have a name now.
   std::map<std::string, FileId> named() const;
   const Bytes& content(FileId file) const { return files_.at(file).now; }
-  /// What is wrong with a volume in which `found` has the path and the content of each file that could be read, and
-  /// `damaged` the paths of those that could not; empty if nothing is.
+  /// The errors of a volume in which `found` has the path and the content of each file that could be read, and
+  /// `damaged` the paths of those that could not; empty if there are none.
   std::vector<std::string> mistakes(const std::map<std::string, std::pair<FileId, Bytes>>& found,
                                     const std::set<std::string>& damaged) const;
   /// The same of a volume that runs, and of which no server was cut but those that led to doubts.

@@ -86,7 +86,7 @@ void Workload::unlink(const std::string& path) {
   client_.unlink(path);
 }
 
-/// As the error says: a server was started again, and may have lost what was not synced.
+/// As the error says: a server was started again, and may have lost unsynced data.
 void Workload::write_anew(const std::string& path, FileId file) {
   const std::uint64_t size = model().content(file).size();
   const File open = client_.open(path, Creation::never);

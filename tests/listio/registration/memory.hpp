@@ -60,7 +60,7 @@ inline std::uint64_t status_kib(const std::string& name) {
   return 0;
 }
 
-/// What the kernel counts as locked or pinned by this process, in pages.
+/// The kernel's count of memory locked or pinned by this process, in pages.
 inline std::uint64_t pinned_pages() { return (status_kib("VmLck") + status_kib("VmPin")) * 1024 / page_bytes(); }
 
 /// The same, once it does not get less any more: io_uring lets go of the pages of a closed ring a moment later.

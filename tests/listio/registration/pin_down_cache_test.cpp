@@ -172,7 +172,7 @@ TEST_F(WatchedCacheTest, NoticesEveryTimeOfMany) {
 // proves listio: invalidate, watch
 TEST_F(WatchedCacheTest, NoticesMemoryThatIsGivenBackOrMoved) {
   ::madvise(memory_.at(2), page_bytes(), MADV_DONTNEED);
-  *memory_.at(2) = 3;  // does not wait for anybody to serve the fault
+  *memory_.at(2) = 3;  // does not wait for a server of the fault
   EXPECT_FALSE(knows(memory_.pages(0, 8)));
   const Pages elsewhere(8);
   ::mremap(memory_.at(20), 8 * page_bytes(), 8 * page_bytes(), MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere.at(0));

@@ -191,7 +191,7 @@ TEST_P(RegistrarTest, CoversAllPiecesAndNoPageThatMayNotBeTouched) {
     for (int time = 0; time < 2; ++time) {
       const Registration registration = registrar.acquire(c.pieces);
       ASSERT_EQ(registration.verdict, Verdict::registered) << registration.message;
-      // A cached region may be larger than what is needed, and overlap others.
+      // A cached region may be larger than needed, and overlap others.
       expect_covered(c, registration.lease, registrar.cache() ? Strategy::individual : strategy);
       if (HasFatalFailure()) return;
     }

@@ -9,7 +9,7 @@
 namespace strider::listio {
 namespace {
 
-/// Who was granted what, as text: peer, first buffer, term.
+/// Grants as text: peer, first buffer, term.
 std::string text_of(const std::vector<BufferGrants::Granted>& granted) {
   std::string text;
   for (const BufferGrants::Granted& each : granted)

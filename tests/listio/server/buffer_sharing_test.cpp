@@ -61,7 +61,7 @@ TEST_P(BufferSharingTest, ManyClientsShareTheMemoryOfOne) {
   EXPECT_EQ(client.status(0).buffer_bytes, 0U) << "all is given back";
 }
 
-/// A client that starts to read into both buffers and does not go on.
+/// A client that starts to read into both buffers and stops.
 struct Holder {
   explicit Holder(const Volume& volume) : client(volume, packing()), bytes(2 * 65536) {
     const File file = client.open("held", Creation::if_missing);

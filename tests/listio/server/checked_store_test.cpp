@@ -1,4 +1,4 @@
-// A store with checksums returns what was written to it, or says what is damaged: never anything else.
+// A store with checksums returns the written data, or reports the damage: never other data.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -39,7 +39,7 @@ class CheckedStoreTest : public testing::Test {
     const Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY));
     return make_checked_store(folder.get(), state_, number, most_sum_pages_);
   }
-  /// As a server that is killed and started again: what it has written is there, and nothing was made clean.
+  /// As a server that is killed and started again: its written data is there, and nothing was made clean.
   void kill() {
     const std::string copy = place_.path() + "/copy";
     fs::create_directory(copy);
@@ -233,7 +233,7 @@ class Damage : public CheckedStoreTest {
     data_ = random_bytes(bytes);
     ASSERT_EQ(write(file_, 0, data_), 0);
   }
-  /// What is wrong with the file; if nothing is, it has to be what was written.
+  /// The damage of the file; without any, it has to hold the written data.
   std::string found() {
     return damage([&] {
       DataStat stat;
@@ -364,7 +364,7 @@ TEST_F(Damage, OfWhatWasSyncedIsFoundAfterACrash) {
   expect_in("at bytes 69632 to", found());
   flip(path_of("data", file_), 70'000, 1);
   EXPECT_EQ(found(), "");
-  // Written after the sync: what it is now is what counts, but it may not be shorter.
+  // Written after the sync: its present length counts, but it may not be shorter.
   ASSERT_EQ(write(file_, 0, Bytes(10)), 0);
   std::fill_n(data_.begin(), 10, std::byte{});
   kill();

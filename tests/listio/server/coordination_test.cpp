@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// What was replied to one request.
+/// The reply to one request.
 struct Heard {
   std::uint32_t error = 0;
   std::string reason;

@@ -1,4 +1,4 @@
-// What holds of every store of a server's data, whether it keeps what is written or not.
+// Rules for every store of a server's data, whether it keeps data or not.
 #include "listio/server/data_store.hpp"
 
 #include <fcntl.h>

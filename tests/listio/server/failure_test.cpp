@@ -228,13 +228,13 @@ TEST(MethodCostsFailureTest, AreFoundWhileAllBuffersAreInUse) {
 INSTANTIATE_TEST_SUITE_P(All, FailureTest, testing::ValuesIn(transport_names()),
                          [](const auto& each) { return std::string(each.param); });
 
-/// Somebody who speaks to a server by hand.
+/// A client that sends messages to a server by hand.
 class Stranger {
  public:
   explicit Stranger(const Volume& volume) : volume_(volume), transport_(make_transport("tcp", {})) {
     peer_ = transport_->connect(volume.servers[0], in(seconds(60)));
   }
-  /// What the server answers; a refusal if it has closed the connection without a word.
+  /// The server's answer; a refusal if it has closed the connection without a word.
   ServerMessage ask(const std::vector<std::byte>& message) {
     const std::size_t before = notes_.messages.size();
     transport_->send(peer_, message);

@@ -207,7 +207,7 @@ TEST_F(LockTableTest, IsBoundedForEachSessionAndForAll) {
   EXPECT_EQ(table.ranges(), 3U);
 }
 
-/// A table of bytes: what each owner has on each byte, and everybody in the order in which they came.
+/// A table of bytes: the lock of each owner on each byte, and all requests in the order in which they came.
 class LockModel {
  public:
   struct Lock {

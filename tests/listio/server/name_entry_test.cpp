@@ -20,7 +20,7 @@ std::string fault(const std::string& text) {
   return malformed == nullptr ? "" : malformed->reason;
 }
 
-/// An entry whose checksum is right, whatever it says.
+/// An entry whose checksum is right, with any content.
 std::string sealed(const std::string& words) {
   std::array<char, 32> sum{};
   const std::string text = "strider-listio-file 2 " + words + " ";
@@ -75,7 +75,7 @@ TEST(NameEntryTest, SurvivesAnyBytes) {
     std::string bytes(random() % (most_entry_bytes + 2), '\0');
     for (char& each : bytes) each = static_cast<char>(random());
     EXPECT_NE(fault(bytes), "");
-    // And beginnings of an entry that go on in any way.
+    // And beginnings of an entry that continue in any way.
     for (const std::string& whole :
          {write_entry(named_file, entry_layout), write_old_entry(named_file, entry_layout)}) {
       std::string begun = whole;

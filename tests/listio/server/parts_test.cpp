@@ -1,4 +1,4 @@
-// What a server is made of, each for itself.
+// The parts of a server, each for itself.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

@@ -16,7 +16,7 @@
 namespace strider::listio {
 namespace {
 
-/// Fails by whatever a test wants.
+/// Fails by any exception of a test.
 class ThrowingStore final : public DataStore {
  public:
   explicit ThrowingStore(std::function<void()> act) : act_(std::move(act)) {}

@@ -52,7 +52,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Calls that the disk does not answer until it is told to, of this process: writes that begin at `offset`, and
+/// Calls of this process that the disk does not answer until released: writes that begin at `offset`, and
 /// renaming to `name`; the first ones.
 class Stall {
  public:
@@ -118,7 +118,7 @@ class StallTest : public testing::TestWithParam<std::string_view> {
   }
 };
 
-/// Connects, and does what it can with a file of its own.
+/// Connects, and makes calls on a file of its own.
 void use(const Service& service, const std::string& path) {
   Client client(service.volume(), patient_packing(seconds(20)));
   client.connect();
@@ -167,7 +167,7 @@ TEST_P(StallTest, AServerWithStuckWritesInManyFilesAnswers) {
   for (const auto& writer : writers) writer->client.wait(writer->ticket);
 }
 
-/// What an action fails with.
+/// The error of an action.
 template <typename Action>
 std::string error_of(int number, const Action& action) {
   try {

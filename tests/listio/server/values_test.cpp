@@ -59,7 +59,7 @@ std::vector<ByteRun> any_ranges(Dice& dice) {
   return ranges;
 }
 
-/// What a buffer has room for, most of the time.
+/// A length that fits into a buffer, most of the time.
 std::vector<ByteRun> any_runs(Dice& dice, std::uint64_t buffer_bytes) {
   std::vector<ByteRun> runs;
   const std::uint64_t count = dice.one_in(20) ? dice.roll(1, 128) : dice.roll(1, 3);

@@ -273,7 +273,7 @@ TEST_P(TransportConformance, AProcessThatIsKilledIsNoticed) {
   }
   ::fcntl(ready[0], F_SETFL, O_NONBLOCK);
   char word = 0;
-  // A server that did not go on might leave a client that is still connecting without an answer.
+  // A server that stopped might leave a client that is still connecting without an answer.
   bool has_connected = false;
   pair_->pump([&] {
     has_connected = has_connected || ::read(ready[0], &word, 1) == 1;

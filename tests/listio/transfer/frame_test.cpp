@@ -30,7 +30,7 @@ TEST(GreetingTest, AnotherVersionIsRefusedWithBothAndTheRemedy) {
   }
 }
 
-// Else whoever speaks another version would not even find out that it does.
+// Otherwise a peer of another version would not even find out that it is one.
 TEST(GreetingTest, ItsFrameIsTheSameInEveryVersion) {
   const FrameHead head = write_head({.kind = Frame::Kind::greeting, .length = 300});
   constexpr std::array<unsigned char, Frame::head_bytes> expected{1, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0,

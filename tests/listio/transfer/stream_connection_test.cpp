@@ -29,7 +29,7 @@ class Exposed : public testing::Test {
   }
   void TearDown() override { ::close(peer); }
 
-  /// What the peer asks for, with the bytes that it sends along.
+  /// The request of the peer, with the bytes that it sends along.
   void say(Frame::Kind kind, std::uint64_t offset, std::uint64_t length) {
     const FrameHead head = write_head({kind, key, offset, length});
     ASSERT_EQ(::write(peer, head.data(), head.size()), static_cast<ssize_t>(head.size()));

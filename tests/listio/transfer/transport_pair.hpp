@@ -92,8 +92,8 @@ struct Side {
 
 inline const TransportOptions listening{.listen = test_host() + ":0"};
 
-/// All transports, and `ofi` once for each of libfabric's providers that may be there. Asks nobody, since every test of
-/// the program would have to wait for the answer.
+/// All transports, and `ofi` once for each of libfabric's providers that may be there. Makes no calls, since every test
+/// of the program would have to wait for the answer.
 inline std::vector<std::string> transports_to_test() {
   std::vector<std::string> all;
   for (const std::string_view name : transport_names()) all.emplace_back(name);
@@ -147,7 +147,7 @@ struct Pair {
   }
   Peer to_client() const { return server.notes.peers.back(); }
 
-  /// Lets both go on until `condition` holds.
+  /// Progresses both until `condition` holds.
   template <typename Condition>
   void pump(const Condition& condition, std::initializer_list<Side*> others = {}) {
     const Deadline deadline = in(std::chrono::seconds(30));
@@ -158,7 +158,7 @@ struct Pair {
       for (Side* other : others) other->transport->progress(other->notes, std::chrono::milliseconds(0));
     }
   }
-  /// Waits until what the client has sent so far has arrived.
+  /// Waits until all messages of the client so far have arrived.
   void settle() {
     const std::size_t before = server.notes.messages.size();
     const std::byte word{1};

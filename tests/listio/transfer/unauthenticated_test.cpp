@@ -23,7 +23,7 @@ class UnauthenticatedTest : public testing::Test {
  protected:
   static constexpr std::size_t most = 4;
 
-  /// Lets the server go on until something holds; whether it did in time.
+  /// Progresses the server until a condition holds; returns whether it did in time.
   bool serve_until(const std::function<bool()>& holds) {
     const Deadline deadline = in(seconds(60));
     while (!holds() && !has_passed(deadline)) server_.transport->progress(server_.notes, milliseconds(10));
