@@ -79,7 +79,7 @@ class RequireAll:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Shortens runs, refuses skips where the environment asks for it, restores signals that the parent ignored.
+    """Shortens runs, refuses skips where the environment asks for it, and restores signals.
 
     A shell ignores SIGINT for its background jobs, and `nohup` SIGHUP; all that the tests start
     would ignore them as well.

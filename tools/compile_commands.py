@@ -1,6 +1,6 @@
 """The compilations of a build folder, and the sources of each of them.
 
-    tools/compile_commands.py BUILD    compiles each source by itself, without an object, and names those that fail
+    tools/compile_commands.py BUILD    compiles each source by itself, and names those that fail
 
 CMake compiles files together, by a file that includes them: a source could use an include of its neighbour.
 """
@@ -69,7 +69,7 @@ def main() -> int:
     build = Path(sys.argv[1])
     alone = [(each, source) for each in compilations(build) if each.is_shared for source in each.sources]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        failed = list(pool.map(lambda pair: _fails_alone(*pair, build), alone))
+        failed = list(pool.map(lambda pair: _fails_alone(pair[0], pair[1], build), alone))
     for (_, source), has_failed in zip(alone, failed, strict=True):
         if has_failed:
             print(f"{source}: does not compile by itself: include what it uses")

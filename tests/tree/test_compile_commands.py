@@ -19,7 +19,7 @@ def test_a_source_that_uses_an_include_of_its_neighbour_is_named(tmp_path: Path)
     (tmp_path / "compile_commands.json").write_text(json.dumps([entry]), encoding="utf-8")
     together = subprocess.run(["c++", "-fsyntax-only", unit], check=False)
     assert together.returncode == 0
-    words = [sys.executable, ROOT / "tools/compile_commands.py", tmp_path]
+    words = [sys.executable, str(ROOT / "tools/compile_commands.py"), str(tmp_path)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     named, count = done.stdout.splitlines()
