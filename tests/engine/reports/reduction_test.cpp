@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
+#include <tuple>
 #include <type_traits>
 
 #include "mpi_session.hpp"
@@ -102,6 +104,31 @@ TEST_F(ReductionOverRanks, RecordsWithinAndLatencies) {
   EXPECT_EQ(sample.latency.summary()->count, n + sum);
   EXPECT_EQ(sample.latency.minimum_ns, 1000);
   EXPECT_EQ(sample.latency.maximum_ns, 1000);
+}
+
+struct Pair {
+  std::uint64_t first, second;
+  static constexpr auto figures() { return std::tuple{summed(&Pair::first), most_of(&Pair::second)}; }
+};
+struct Declared {
+  double least, own;
+  std::array<double, 2> sums;
+  Pair pair;
+  static constexpr auto figures() {
+    return std::tuple{least_of(&Declared::least), summed(&Declared::sums), within(&Declared::pair)};
+  }
+};
+
+TEST_F(ReductionOverRanks, FiguresAsTheyAreDeclared) {
+  const auto number = static_cast<std::uint64_t>(rank), n = static_cast<std::uint64_t>(ranks);
+  const double mine = rank;
+  Declared all{.least = -mine, .own = mine, .sums = {1, 0.5 * mine}, .pair = {.first = number, .second = number}};
+  Reduction(all).to_all(MPI_COMM_WORLD, waiting);
+  EXPECT_EQ(all.least, 1 - ranks);
+  EXPECT_EQ(all.own, rank);
+  EXPECT_EQ(all.sums, (std::array<double, 2>{1.0 * ranks, 0.25 * ranks * (ranks - 1)}));
+  EXPECT_EQ(all.pair.first, n * (n - 1) / 2);
+  EXPECT_EQ(all.pair.second, n - 1);
 }
 
 TEST(Reduction, TakesInTheNumbersOfAFurtherRankOfTheProcess) {
