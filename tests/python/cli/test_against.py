@@ -280,8 +280,8 @@ def test_a_part_of_other_work_is_named_and_refused_where_it_would_fail_the_test(
 
 
 @pytest.mark.slow
-# proves comparing: run-directories
 @pytest.mark.usefixtures("whole_runs")
+# proves comparing: run-directories
 def test_the_engine_runs_three_pairs(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(words(place, "--against", str(place / "old"), "--pairs", "3", "--json")) == 0
     document = json.loads(capfd.readouterr().out)
