@@ -24,7 +24,7 @@ import torture
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "test-logs"
 PYTHON = str(ROOT / ".strider/venv/bin/python")
-WORKERS = 2 * (os.cpu_count() or 1)
+WORKERS = 3 * (os.cpu_count() or 1)
 """Python tests wait for most of their time: for servers, ranks and clocks."""
 ALONE = (
     "tests/system/calibration",

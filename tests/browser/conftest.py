@@ -34,7 +34,7 @@ def browser() -> Iterator[Browser]:
 def server(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server of a module's tests."""
     folder = tmp_path_factory.mktemp("served")
-    with Server(engine, folder / "allowed", folder / "store") as started:
+    with Server(engine, folder / "allowed", folder / "store", {"STRIDER_REPORT": "yes"}) as started:
         yield started
 
 

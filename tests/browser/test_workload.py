@@ -119,6 +119,7 @@ def test_a_target_out_of_bounds_cannot_be_run(page: Page, server: Server) -> Non
 def test_form_and_text_are_the_same_suite(page: Page, server: Server) -> None:
     configure(page, server, "# mine\n" + suite(server.allowed))
     field(page, "clients").fill("1, 2")
+    settled(page)
     page.locator('[id="f-0-interface-1"]').check()
     settled(page)
     text = page.locator("#toml").input_value()

@@ -126,7 +126,7 @@ def test_the_extents_of_the_pattern_are_those_of_its_formula(copy: Copy, suite: 
 
 def test_a_run_through_the_interface_is_right_and_its_report_has_the_section(copy: Copy, suite: Path) -> None:
     store = suite.parent / "store"
-    copy.run("./strider", "run", suite, "--store", store, "--ceilings", "none")
+    copy.run("./strider", "run", suite, "--store", store, "--report")
     (run,) = (path.parent for path in store.glob("*/run.json"))
     samples = [json.loads(line) for line in (run / "events.jsonl").read_text(encoding="utf-8").splitlines()]
     reads = [each for each in samples if each["event"] == "sample" and each["operation"] == "read"]

@@ -228,7 +228,7 @@ def test_a_full_disk_ends_the_file_and_not_the_run(small_disk: Path, tmp_path: P
 
 def test_a_run_records_and_shows_its_file(tmp_path: Path) -> None:
     file = tmp_path / "rows.nc"
-    done = strider(*suite_of(tmp_path), "--per-rank", file)
+    done = strider(*suite_of(tmp_path), "--per-rank", file, "--report")
     assert done.returncode == 0, done.stderr
     assert f"rows of all ranks: {file} (2 phases)" in " ".join(done.stderr.split())
     assert "not confined" not in done.stderr

@@ -64,7 +64,7 @@ def last_rank(sample: Json) -> int:
 
 @pytest.fixture(scope="module")
 def thousand(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    return simulated(tmp_path_factory.mktemp("thousand"), 1000)
+    return simulated(tmp_path_factory.mktemp("thousand"), 1000, "--report")
 
 
 @pytest.fixture(scope="module")

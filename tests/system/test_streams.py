@@ -30,7 +30,8 @@ def command(engine: Engine, tmp_path: Path, redirection: str) -> subprocess.Comp
     suite = tmp_path / "suite.toml"
     suite.write_text(SUITE.format(target=tmp_path / "target"))
     program = f'set -o pipefail; "$@" {redirection}'
-    words = [sys.executable, "-I", "-m", "strider", "run", str(suite), "--store", str(tmp_path / "store")]
+    words = [sys.executable, "-I", "-m", "strider", "run", "--report"]
+    words += [str(suite), "--store", str(tmp_path / "store")]
     environment = {**os.environ, "STRIDER_ENGINE": str(engine.path)}
     return subprocess.run(
         ["bash", "-c", program, "bash", *words], capture_output=True, text=True, env=environment, check=False

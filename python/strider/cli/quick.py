@@ -72,7 +72,7 @@ def quick(
     launcher: LauncherOption = "mpiexec",
     access: Annotated[AccessOptions, Without("remount_command")],
     order: Annotated[str | None, typer.Option("--order", hidden=True)] = None,
-    output: OutputOptions,
+    output: Annotated[OutputOptions, Without("report")],
 ) -> None:
     """Measure the performance of a directory in about two minutes.
 

@@ -194,7 +194,7 @@ void step_alone(Worker& worker, MpiIo& storage, Access access) {
 void step_together(Worker& worker, MpiIo& storage, int kind, bool has_atomic_mode) {
   storage.use(Access::collective);
   switch (kind) {
-    case 0: return worker.sync();
+    case 0: worker.sync(); return;
     case 1:
     case 2:
     case 3: return worker.write();

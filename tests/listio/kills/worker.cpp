@@ -66,6 +66,7 @@ void work(Storage& storage, const Workload& workload) {
   Worker worker(storage, workload);
   std::cout << "ready\n" << std::flush;
   while (!has_input()) worker.step();
+  worker.sync_all();
   worker.check_all();
   std::cout << worker.json() << "\n" << std::flush;
 }
@@ -89,6 +90,10 @@ void Worker::step_alone() {
       if (random_() % 2 == 0) write();
       else read();
   }
+}
+
+void Worker::sync_all() {
+  repeat("the shared file after a sync", [&] { return sync(); });
 }
 
 void Worker::check_all() {
@@ -151,15 +156,16 @@ void Worker::note_mistake(const std::string& text) {
   if (mistakes_.size() < most_mistakes) mistakes_.push_back(text);
 }
 
-void Worker::sync() {
+bool Worker::sync() {
   const std::int64_t begin_ms = now_ms();
   bool is_loss = false;
   const bool is_done = succeeds([&] { storage_.sync(); }, &is_loss);
   if (is_done) syncs_.emplace_back(begin_ms, now_ms());
   if (is_done && unsynced_since_ms_ != 0) promises_.emplace_back(unsynced_since_ms_, begin_ms);
-  if (!is_done && !is_loss) return;
+  if (!is_done && !is_loss) return false;
   unsynced_servers_.clear();
   unsynced_since_ms_ = 0;
+  return true;
 }
 
 /// All servers are connected: what may be lost is reported once.

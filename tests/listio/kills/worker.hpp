@@ -35,7 +35,10 @@ class Worker {
   void step_alone();
   void write();
   void read() { read_pieces(some_pieces()); }
-  void sync();
+  /// Whether changes are stable, or reported as lost.
+  bool sync();
+  /// Before the file is opened again: an open file reports lost changes, a closed one cannot.
+  void sync_all();
   /// No server is harmed any more: opens the file again, and reads everything. A permanent loss is a mistake.
   void check_all();
 
