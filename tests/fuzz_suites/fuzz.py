@@ -86,7 +86,7 @@ def _become(task: Task, folder: Path) -> None:
         libc = ctypes.CDLL(None, use_errno=True)
         if libc.unshare(_CLONE_NEWNET | _CLONE_NEWNS) == 0:
             _raise_loopback()
-            subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+            subprocess.run(["mount", "--make-rslave", "/"], check=True)
             if task.user != os.getuid():
                 moved = _show(folder, Path(sys.base_prefix), REPOSITORY, engine.parent)
     world = World(folder / "world")

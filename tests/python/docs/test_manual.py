@@ -132,7 +132,8 @@ def test_commands_that_are_named_are_there(page: Path) -> None:
 
 
 def options_of(command: Any) -> set[str]:  # noqa: ANN401 (Typer keeps the class to itself)
-    return {"-h", "--help", *(name for parameter in command.params for name in parameter.opts)}
+    names = (name for each in command.params for name in (*each.opts, *each.secondary_opts))
+    return {"-h", "--help", *names}
 
 
 def test_commands_are_found_in_pages(tmp_path: Path) -> None:
