@@ -48,7 +48,8 @@ class Copy:
 
     def __init__(self, layers: Path) -> None:
         rights = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-        holder = ["unshare", *rights, "--mount", "--propagation", "slave", "sh", "-c", MOUNT, "sh", str(ROOT), str(layers)]
+        apart = ["unshare", *rights, "--mount", "--propagation", "slave"]
+        holder = [*apart, "sh", "-c", MOUNT, "sh", str(ROOT), str(layers)]
         self._holder = subprocess.Popen(
             holder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )

@@ -51,7 +51,8 @@ def ask(ssh: sshd.Sshd, engine: Engine, tmp_path: Path, monkeypatch: pytest.Monk
         agent.write_text(
             '#!/bin/sh\n[ "$1" != -x ] || shift\nhost=$1; shift\n'
             f'fault=; [ "$host" != {FAULTY} ] || fault="{fault} &&"\n'
-            f"case $host in 127.*) exec {client} -p {port} 127.0.0.1 unshare -m --propagation slave sh -c \"'$fault $*'\";; "
+            f"case $host in 127.*) exec {client} -p {port} 127.0.0.1 "
+            "unshare -m --propagation slave sh -c \"'$fault $*'\";; "
             f'*) exec {client} "$host" "$@";; esac\n'
         )
         agent.chmod(0o755)

@@ -1,8 +1,8 @@
 """The reported limits of a run are the planted ones; its ceilings match other programs at the same time."""
 
 import json
-import signal
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path

@@ -289,7 +289,8 @@ def test_a_node_that_does_not_see_the_file_is_named(engine: Engine, tmp_path: Pa
     if subprocess.run(["unshare", "-m", "-u", "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("machine: only root can give a rank a host name and mounts of its own")
     launch = [engine.version.mpi.mpiexec, "-n", "1", *common]
-    launch += [":", "-n", "1", "unshare", "-m", "-u", "--propagation", "slave", "sh", "-c", elsewhere, "sh", *common]
+    apart = ["unshare", "-m", "-u", "--propagation", "slave"]
+    launch += [":", "-n", "1", *apart, "sh", "-c", elsewhere, "sh", *common]
     done = subprocess.run([*map(str, launch)], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 3, done.stderr
     (error,) = [event for event in read_events(tmp_path / "events.jsonl") if event["event"] == "error"]

@@ -59,7 +59,8 @@ def test_a_name_service_that_is_silent_is_named(engine: Engine, tmp_path: Path) 
     for tool in ("unshare", "ip"):
         if shutil.which(tool) is None:
             pytest.skip(f"needs {tool} (Debian packages util-linux and iproute2)")
-    apart = ["unshare", "--net", "--mount", "--propagation", "slave", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    rights = [] if os.geteuid() == 0 else ["--map-root-user"]
+    apart = ["unshare", "--net", "--mount", "--propagation", "slave", *rights]
     if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("machine: makes no namespaces")
     servers, secret = tmp_path / "resolv.conf", tmp_path / "secret"

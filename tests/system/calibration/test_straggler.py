@@ -30,7 +30,7 @@ def test_a_planted_slow_rank_is_named(tmp_path: Path, mount_delayfs: Mount) -> N
     target = mount_delayfs(20_000, f"case1.{SLOW_RANK}")
     suite = tmp_path / "straggler.toml"
     suite.write_text(SUITE, encoding="utf-8")
-    words = strider_command("run", suite, "--target", target, "--store", tmp_path / "runs", "--quiet")
+    words = strider_command("run", suite, "--target", target, "--store", tmp_path / "runs", "--report")
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     (run,) = [folder for folder in (tmp_path / "runs").iterdir() if (folder / "run.json").exists()]
