@@ -153,7 +153,7 @@ def test_a_restart_of_a_server_is_waited_for(engine: Engine, tmp_path: Path) -> 
         with ThreadPoolExecutor() as threads:
             reading = threads.submit((directory / "file").read_bytes)
             time.sleep(0.5)
-            assert not reading.done(), "nobody can have read it"
+            assert not reading.done(), "the read cannot have finished"
             serve(engine, volume, options)
             assert reading.result() == b"x" * 10_000
     finally:

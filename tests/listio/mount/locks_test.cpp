@@ -113,7 +113,7 @@ TEST_F(MountLocksTest, AnInterruptedWaitLeavesEverythingAsItWas) {
   interrupted = true;
   EXPECT_EQ(ending(second), EINTR);
   first.set(lock(1, none, {0, 10}));
-  EXPECT_EQ(error_of([&] { first.set(lock(1, exclusive, {0, 10})); }), 0) << "nobody waits for it any more";
+  EXPECT_EQ(error_of([&] { first.set(lock(1, exclusive, {0, 10})); }), 0) << "no lock waits for it";
   EXPECT_EQ(error_of([&] { first.set(lock(1, exclusive, {20, 1})); }), EAGAIN) << "the lock of before is still there";
 }
 
