@@ -22,6 +22,8 @@ from pathlib import Path
 from generator import Generator, Made, allowed_places
 from judges import Tally, on_command_line, on_page
 from strider import engine as engines
+from strider.datasets.binding import names_of
+from strider.datasets.folder import PREFIX
 from strider.engine import Engine
 from strider.suite import CheckedPlan
 from strider.web.site import ENGINE_DEADLINE_S, Site
@@ -164,7 +166,7 @@ def _fuzz(task: Task, engine: Engine, world: World) -> dict[str, Tally]:
         _judge_world(world, before, made, tallies["page"])
         if plan and runs < task.runs and _is_short(plan, world):
             runs += 1
-            _run(made, engine, world, tallies["runs"])
+            _run(made, plan, world, tallies["runs"])
             _judge_world(world, before, made, tallies["runs"])
     return tallies
 
@@ -195,7 +197,7 @@ def _is_short(plan: CheckedPlan, world: World) -> bool:
     return len(plan.cases) <= 2
 
 
-def _run(made: Made, engine: Engine, world: World, tally: Tally) -> None:
+def _run(made: Made, plan: CheckedPlan, world: World, tally: Tally) -> None:
     """Runs a suite as its owner would, on the command line."""
     command = [sys.executable, "-m", "strider", "run", str(world.home / "suite.toml"), "--quiet"]
     command += ["--store", str(world.store), "--counters", "none", "--ceilings", "none", "--timeline", "none"]
@@ -213,11 +215,18 @@ def _run(made: Made, engine: Engine, world: World, tally: Tally) -> None:
     outside = sorted(path for path in traced.changed if not f"{path}/".startswith(allowed))
     if outside:
         tally.find(f"a run changed {outside[:10]}", made)
-    for left in world.target.glob("strider-*"):
-        tally.find(f"a run left {left.name}", made)
-        shutil.rmtree(left, ignore_errors=True)
+    judge_target(made, plan, world, tally)
     shutil.rmtree(world.store, ignore_errors=True)
     world.store.mkdir()
+
+
+def judge_target(made: Made, plan: CheckedPlan, world: World, tally: Tally) -> None:
+    """Judges and removes leftovers in the target of a run; data sets of its suite are kept by design."""
+    data_sets = {f"{PREFIX}{name}" for name in names_of(plan.suite.plan.cases)}
+    for left in world.target.glob("strider-*"):
+        if left.name not in data_sets:
+            tally.find(f"a run left {left.name}", made)
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def report(tallies: dict[str, Tally], user: int) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz import Task, fuzz, report
+from fuzz import Task, fuzz, judge_target, report
 from generator import Generator, Made
 from judges import Tally, judge_message, on_command_line, on_page
 from strider.engine import Engine
@@ -78,6 +78,22 @@ def test_tracebacks_and_secrets_are_found(
     monkeypatch.setattr("judges.load", broken)
     on_command_line(Made("x"), engine, world, tally)
     assert len(tally.findings) >= 3
+
+
+def test_only_data_sets_that_a_suite_names_may_stay_in_the_target(engine: Engine, world: World) -> None:
+    case = 'interface = "posix"\npattern = "segmented"\ntransfer = 8\nblock = 8\ndataset = "named"\n'
+    text = f'[suite]\nname = "s"\ntarget = "{world.target}"\n[[case]]\n{case}'
+    made, tally = Made(text), Tally()
+    plan = on_command_line(made, engine, world, tally)
+    assert plan
+    for name in ("strider-data-named", "strider-data-other", "strider-a1b2"):
+        (world.target / name).mkdir()
+    judge_target(made, plan, world, tally)
+    assert {what for what, _ in tally.findings} == {
+        "a run left strider-data-other",
+        "a run left strider-a1b2",
+    }
+    assert not list(world.target.glob("strider-*"))
 
 
 def test_a_file_that_changes_is_seen(world: World) -> None:
