@@ -2,8 +2,8 @@
 
 import textwrap
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 from strider.card.layout import interval, place_line, ratio_in_words, ratio_label, taken
 from strider.card.model import IMAGE_FILE, Card, Line
@@ -121,4 +121,4 @@ def _cells(line: Line) -> Sequence[str]:
 
 def _escaped(text: str) -> str:
     """Text of XML, which has no control characters."""
-    return escape("".join(one if one.isprintable() else "�" for one in text))
+    return escape("".join(one if one.isprintable() else "�" for one in text), quote=False)

@@ -257,7 +257,8 @@ class OutputOptions(Group):
         typer.Option(
             "--report/--no-report",
             envvar="STRIDER_REPORT",
-            help="Write report.html after the measurement. Without it, strider report writes it later.",
+            help="Write report.html and Parquet tables after the measurement. Without it, strider report and "
+            "strider export write them later.",
         ),
     ] = True
 

@@ -44,12 +44,11 @@ def present(outcome: "Outcome", options: RunOptions, render: "Render | None", is
         return True
     path = outcome.directory.path
     loaded = cache(lambda: store.load(path))
-    is_whole = outcome.status != "interrupted"
-    is_drawn = is_whole and options.report
+    is_derived = options.report and outcome.status != "interrupted"
     steps: list[tuple[str, Callable[[], object]]] = [
-        *([("the run's tables", lambda: store.derive(path))] if is_whole else []),
+        *([("the run's tables", lambda: store.derive(path))] if is_derived else []),
         *([("the results", lambda: _print_results(loaded(), outcome, options, render))] if is_shown else []),
-        *([("the report", lambda: write_html([loaded()], outcome.directory.report))] if is_drawn else []),
+        *([("the report", lambda: write_html([loaded()], outcome.directory.report))] if is_derived else []),
     ]
     complete = True
     for product, produce in steps:

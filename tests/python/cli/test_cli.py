@@ -266,7 +266,7 @@ class TestRun:
         assert main(["run", suite, "--target", target, "--quiet", "--no-report"]) == 0
         (directory,) = store.iterdir()
         assert "report.html" not in capfd.readouterr().err
-        assert not (directory / "report.html").exists()
+        assert not [*directory.glob("*.parquet"), *directory.glob("report.html")]
         assert main(["report", str(directory)]) == 0
         assert (directory / "report.html").is_file()
 
