@@ -7,6 +7,7 @@ when they are over. The last lines are a table of the time of each step.
 """
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import torture
+from sanitizers import SANITIZERS
 
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "test-logs"
@@ -142,11 +144,12 @@ def steps_beside(build: Path, seed: int) -> list[list[Step]]:
         {"PATH": f"{os.environ['PATH']}:{ROOT / '.strider/venv/bin'}"},
     )
     tried = [PYTHON, "tools/torture.py", "--share", str(CI_SHARE), "--seed", str(seed)]
+    sanitizer = random.Random(seed).choice(list(SANITIZERS))  # noqa: S311 - no secret
     return [
         [*([units] if (build / "tests/engine").is_dir() else []), Step("torture", tried)],
         [
-            Step("compilations", ["tools/compilations.sh"]),
-            Step("sanitizers", [PYTHON, "tools/sanitizers.py"]),
+            Step("compilations", ["tools/compilations.sh", sanitizer]),
+            Step(f"sanitizer {sanitizer}", [PYTHON, "tools/sanitizers.py", sanitizer]),
             Step("mutants", [PYTHON, "tools/mutants.py", "--units", "--sample", "20", "--seed", str(seed)]),
         ],
     ]
@@ -160,10 +163,11 @@ def print_log(name: str) -> None:
 
 def run_all(pool: Pool, build: Path, seed: int) -> list[Done]:
     """Runs all steps, and returns their results."""
-    found = [pool.run(Step("lint", ["tools/lint.sh", "check"]))]
+    found: list[Done] = []
     with ThreadPoolExecutor() as threads:
         beside = [threads.submit(pool.run_in_turn, steps) for steps in steps_beside(build, seed)]
         try:
+            found.append(pool.run(Step("lint", ["tools/lint.sh", "check"])))
             found.append(pool.run(Step("python", pytest(*(f"--deselect={tests}" for tests in ALONE)))))
             for future in beside:
                 for done in future.result():
@@ -204,7 +208,7 @@ def main() -> int:
     engine = Path(sys.argv[1])
     os.environ["STRIDER_ENGINE"] = str(engine)
     seed = int(os.environ.get(torture.SEED_VARIABLE) or seed_of_commit())
-    print(f"{torture.SEED_VARIABLE}={seed} chooses the same mutants and the same part of make torture")
+    print(f"{torture.SEED_VARIABLE}={seed} chooses the same mutants, sanitizer and parts of make torture")
     build = engine.parents[1]
     pool = Pool()
     began = time.monotonic()

@@ -9,7 +9,8 @@ import pytest
 
 import all_tests
 import durations
-from all_tests import Done, Pool, Step
+from all_tests import ROOT, Done, Pool, Step
+from sanitizers import SANITIZERS
 
 WORK = "import sys; sum(range(3_000_000)); print('said'); sys.exit(4)"
 
@@ -42,6 +43,12 @@ def test_an_end_ends_the_step_under_way_and_begins_no_other(pool: Pool, tmp_path
     thread.join()
     assert [done.status for done in found] == [-15]
     assert not (tmp_path / "next").exists()
+
+
+def test_a_seed_chooses_a_sanitizer_which_is_built_before_it_runs() -> None:
+    chosen = [all_tests.steps_beside(ROOT, seed)[1][:2] for seed in range(20)]
+    assert {built.words[-1] for built, _ in chosen} == set(SANITIZERS)
+    assert all(built.words[-1] == run.words[-1] for built, run in chosen)
 
 
 def test_the_table_names_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
