@@ -31,8 +31,8 @@
 namespace strider {
 namespace {
 
-constexpr std::chrono::seconds time_for_rank_0{3};
-constexpr std::chrono::seconds time_for_others{1};
+constexpr std::chrono::seconds time_for_rank_0{10};
+constexpr std::chrono::seconds time_for_others{5};
 constexpr int most_ranks_that_tell = 128;
 constexpr int report_tag = 920;
 constexpr std::uint32_t simulated_ranks_per_node = 64;  ///< where the plan does not say
