@@ -1,5 +1,6 @@
 """What holds for every test: the engine, and nothing missing where a run must be complete."""
 
+import gc
 import os
 import shutil
 import signal
@@ -76,6 +77,12 @@ class RequireAll:
         report = yield
         refuse_skip(report)
         return report
+
+
+def pytest_collection_finish() -> None:
+    """Keeps collected tests out of the search for cycles of objects, which took 7 % of the processor time."""
+    gc.freeze()
+    gc.set_threshold(100_000)
 
 
 def pytest_configure(config: pytest.Config) -> None:

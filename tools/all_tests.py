@@ -34,6 +34,8 @@ ALONE = (
     "::test_striping_is_linear_until_the_link_of_the_client_is_full_and_the_knee_is_named",
 )
 """Tests that compare rates with a set truth, and need the machine for themselves."""
+ALONE_WORKERS = 2
+"""Rates are limited far below what a processor can do, so two at a time do not disturb each other."""
 AGAIN = "python, those that failed, alone"
 """A test that fails beside others and passes alone fails by chance: mend it at once."""
 CI_SHARE = 0.1
@@ -130,9 +132,9 @@ class Pool:
                     os.killpg(pid, signal.SIGTERM)
 
 
-def pytest(*words: str) -> list[str]:
+def pytest(*words: str, workers: int) -> list[str]:
     """Returns the command of Python tests: whole files go to the workers, the longest ones first."""
-    distribution = ["--numprocesses", str(WORKERS), "--dist", "loadfile", "--no-loadscope-reorder"]
+    distribution = ["--numprocesses", str(workers), "--dist", "loadfile", "--no-loadscope-reorder"]
     return [PYTHON, "-m", "pytest", "-p", "durations", *distribution, *words]
 
 
@@ -150,6 +152,8 @@ def steps_beside(build: Path, seed: int) -> list[list[Step]]:
         [
             Step("compilations", ["tools/compilations.sh", sanitizer]),
             Step(f"sanitizer {sanitizer}", [PYTHON, "tools/sanitizers.py", sanitizer]),
+        ],
+        [
             Step("mutants", [PYTHON, "tools/mutants.py", "--units", "--sample", "20", "--seed", str(seed)]),
         ],
     ]
@@ -164,11 +168,12 @@ def print_log(name: str) -> None:
 def run_all(pool: Pool, build: Path, seed: int) -> list[Done]:
     """Runs all steps, and returns their results."""
     found: list[Done] = []
+    excluded = [f"--deselect={tests}" for tests in ALONE]
     with ThreadPoolExecutor() as threads:
         beside = [threads.submit(pool.run_in_turn, steps) for steps in steps_beside(build, seed)]
         try:
             found.append(pool.run(Step("lint", ["tools/lint.sh", "check"])))
-            found.append(pool.run(Step("python", pytest(*(f"--deselect={tests}" for tests in ALONE)))))
+            found.append(pool.run(Step("python", pytest(*excluded, workers=WORKERS))))
             for future in beside:
                 for done in future.result():
                     print_log(done.name)
@@ -178,7 +183,7 @@ def run_all(pool: Pool, build: Path, seed: int) -> list[Done]:
             raise
     if any(done.name == "python" and done.status == 1 for done in found):
         found.append(pool.run(Step(AGAIN, [PYTHON, "-m", "pytest", "--last-failed"])))
-    found.append(pool.run(Step("calibration", [PYTHON, "-m", "pytest", *ALONE])))
+    found.append(pool.run(Step("calibration", pytest(*ALONE, workers=ALONE_WORKERS))))
     return found
 
 
