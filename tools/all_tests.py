@@ -154,7 +154,7 @@ def steps_beside(build: Path, seed: int) -> list[list[Step]]:
             Step(f"sanitizer {sanitizer}", [PYTHON, "tools/sanitizers.py", sanitizer]),
         ],
         [
-            Step("mutants", [PYTHON, "tools/mutants.py", "--units", "--sample", "20", "--seed", str(seed)]),
+            Step("mutants", [PYTHON, "tools/mutants.py", "--units", "--sample", "10", "--seed", str(seed)]),
         ],
     ]
 

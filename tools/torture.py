@@ -59,8 +59,8 @@ def of_units(name: str, program: str, chosen: str, **environment: str) -> Part:
 
 
 PARTS = (
-    of_tests("kills", "test_listio_kills.py", STRIDER_KILLS_S="60"),
-    of_tests("layers", "test_listio_layers.py", STRIDER_LAYERS_S="40"),
+    of_tests("kills", "test_listio_kills.py", is_short=False, STRIDER_KILLS_S="60"),
+    of_tests("layers", "test_listio_layers.py", is_short=False, STRIDER_LAYERS_S="40"),
     of_tests("power", "test_listio_power.py", "-k", "both_copies", is_short=False, STRIDER_POWER_RUNS="2"),
     of_tests("mount-values", "test_mount_values.py", STRIDER_VALUE_REQUESTS="60000"),
     of_tests("mpiio-values", "test_mpiio_values.py", STRIDER_VALUE_REQUESTS="60000"),
