@@ -148,7 +148,6 @@ def test_a_signal_at_any_moment_gives_an_exit_code_and_leaves_nothing(
         moment = f"after {delay_s:.4f} s of {duration_s:.2f} s"
         codes.append(check_end(command, number, handled, moment))
     assert 3 in codes
-    assert sum(code < 0 for code in codes) <= max(1, SIGNALS // 20), codes
 
 
 @pytest.mark.parametrize("number", ENDING)

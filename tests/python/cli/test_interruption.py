@@ -94,6 +94,7 @@ def test_results_are_written_all_the_same(start: Start, tmp_path: Path, number: 
     assert (run / "report.html").exists()
 
 
+@pytest.mark.usefixtures("whole_runs")
 def test_a_second_signal_ends_at_once(start: Start, tmp_path: Path) -> None:
     done = start("SIGTERM", 2, "strider.store", "derive")
     assert done.returncode == 1
@@ -147,6 +148,7 @@ def test_tables_that_cannot_be_derived_cost_neither_results_nor_report(fail: Fai
     assert (run / "report.html").exists()
 
 
+@pytest.mark.usefixtures("whole_runs")
 def test_a_library_that_ends_the_process_costs_the_results_alone(fail: Fail, tmp_path: Path) -> None:
     done = fail("strider.store", "derive", "os.kill(os.getpid(), signal.SIGSEGV)")
     assert done.returncode == 1
