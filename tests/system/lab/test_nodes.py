@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import statistics
 import subprocess
@@ -175,6 +176,29 @@ def test_taking_it_down_ends_all_processes_on_the_nodes(tmp_path: Path) -> None:
         (server,) = [each for each in own.processes if each.name == "sshd-n1"]
         kill(server.pid, signal.SIGKILL)
     assert_nothing_is_left(folder, networks)
+
+
+def test_nodes_start_in_a_container_that_another_processor_has_made() -> None:
+    """Linux 6.18 numbers namespaces for each processor, and refuses to pin one in a namespace that looks younger."""
+    system_or_skip("nodes")
+    processors = sorted(os.sched_getaffinity(0))
+    made_by_the_last = [
+        "taskset",
+        "--cpu-list",
+        str(processors[-1]),
+        "unshare",
+        "--mount",
+        "--propagation",
+        "slave",
+    ]
+    on_all = ["taskset", "--cpu-list", ",".join(map(str, processors)), "sh", "-ec"]
+    with tempfile.TemporaryDirectory(prefix="strider-") as parent:
+        Path(parent).chmod(0o755)
+        lab = [shlex.join(strider_command("lab", verb, "nodes", "--at", parent)) for verb in ("up", "down")]
+        done = subprocess.run(
+            [*made_by_the_last, *on_all, "; ".join(lab)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_start_that_was_killed_can_be_taken_down() -> None:
