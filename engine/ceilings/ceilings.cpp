@@ -56,7 +56,7 @@ std::optional<Crew> crew_of(const GroupRanks& wanted, const Nodes& nodes) {
   return crew;
 }
 
-/// What is measured, as rank 0 broadcasts it.
+/// The selected ceilings, as rank 0 broadcasts them.
 struct Selection {
   std::array<GroupRanks, most_crews> crews;
   std::size_t count = 0;
@@ -91,7 +91,7 @@ struct NodeCeiling {
   std::uint32_t has_value, has_spread;
 };
 
-/// What the first rank of a node found. Trivially copyable.
+/// Results of the first rank of a node. Trivially copyable.
 struct NodeCeilings {
   static constexpr std::size_t most = 4;
   std::array<NodeCeiling, most> each;

@@ -49,7 +49,7 @@ struct OpenRequest {
   bool verified = false;        ///< bytes of a new file that no request writes have to be zeros: they are looked at
 };
 
-/// What the interface itself says about an open file: hints in force, striping, driver.
+/// Facts about an open file, from the interface itself: hints in force, striping, driver.
 using Facts = std::map<std::string, std::string>;
 
 /// An open file of one rank. All calls throw IoError; none of them prints, waits for other ranks (unless the interface
@@ -78,9 +78,9 @@ class QueuedFile : public File {
   /// Hands over a request. Its extents and memory stay as they are until complete() names its slot, a number below the
   /// depth.
   virtual void submit(Direction direction, const Request& request, std::uint32_t slot) = 0;
-  /// Sends what was handed over, where that was not done at once.
+  /// Sends the submitted requests, where that was not done at once.
   virtual void send() {}
-  /// Sends what was handed over and waits until a request is done; puts the slots of all that are into `slots`, and
+  /// Sends the submitted requests and waits until one is done; puts the slots of all that are into `slots`, and
   /// returns how many. Throws IoError where one failed; the others are waited for by close() or the destructor. Of a
   /// file with collective transfers, none is in flight then.
   virtual std::size_t complete(std::span<std::uint32_t> slots) = 0;
@@ -94,12 +94,12 @@ enum class Cooperation {
   collective,       ///< transfers too: every rank of the group makes the same number of calls
 };
 
-/// What a case asks of its interface.
+/// Requirements of a case on its interface.
 struct Demand {
   RequestShape shape;
   std::uint32_t depth = 1;
   std::uint32_t ranks = 1;  ///< that share a file
-  bool verified = false;    ///< what is read is checked
+  bool verified = false;    ///< read data is checked
   bool writes = false;      ///< some of its operations do
   /// Request k of all ranks together leaves no holes, and they come to it together. Only set with depth.
   bool dense_rounds = false;
@@ -128,7 +128,7 @@ class Interface {
   virtual std::uint32_t largest_depth() const { return 1; }
   /// Whether its queued files wait for a limited time.
   virtual bool completes_within() const { return false; }
-  /// Throws InputError where it cannot do what a case asks.
+  /// Throws InputError if it cannot meet a requirement of a case.
   virtual void check(const Demand&) const {}
   virtual std::uint64_t largest_transfer() const { return std::uint64_t{1} << 40; }
   /// With OpenRequest::verified a new file has OpenRequest::file_size bytes at once; otherwise it ends behind the last
@@ -152,7 +152,7 @@ enum class FileFormat {
   plain,
   own,  ///< what is written to an offset may lie elsewhere in the file, and all ranks have to make a file together
 };
-/// Who speaks to the storage.
+/// The process that accesses the storage.
 enum class StorageClient {
   kernel,   ///< its file system: files are at their path
   library,  ///< the interface's own: the kernel's file system, its cache and its counters are not in between

@@ -47,7 +47,7 @@ struct LayoutWords {
   bool operator==(const LayoutWords&) const = default;
 };
 
-// What a client says. All requests have a number, chosen by the client, that the reply repeats.
+// Messages of a client. All requests have a number, chosen by the client, that the reply repeats.
 
 struct Hello {
   std::uint32_t version = protocol_version;
@@ -115,7 +115,7 @@ struct ListDataRequest {
   std::uint64_t cookie = 0;
 };
 struct StatusRequest {};
-/// What was done to names before is to be on stable storage.
+/// Makes earlier changes of names durable on stable storage.
 struct SyncNamesRequest {
   enum class Part : std::uint32_t {
     all = 1,
@@ -337,7 +337,7 @@ struct Release {
 };
 using ClientMessage = std::variant<Hello, Proof, NumberedRequest, BufferRequest, Release>;
 
-// What a server says.
+// Messages of a server.
 
 struct Challenge {
   std::uint32_t version = protocol_version;
@@ -434,7 +434,7 @@ struct EntryCheck {
   EntryState state = EntryState::whole;
   CopyState copy = CopyState::whole;
   Entry entry;
-  std::string text, damage;  ///< of a damaged entry: its bytes, and what is wrong
+  std::string text, damage;  ///< of a damaged entry: its bytes, and the damage
 };
 /// To check copy. `is_named`: the path leads to the file.
 struct CopyCheck {

@@ -25,7 +25,7 @@ struct LocalMemory {
   std::span<const Region* const> regions;
 };
 
-/// Memory that a peer has exposed, as the peer's `expose` describes it. Meaningless to anybody but the transport.
+/// Memory that a peer has exposed, as the peer's `expose` describes it. Only the transport can interpret it.
 struct RemoteMemory {
   std::uint64_t address = 0;
   std::uint64_t key = 0;
@@ -50,7 +50,7 @@ struct TransportProperties {
   Progressing progressing = Progressing::by_calls;
 };
 
-/// What has been moved so far. `pieces` and `bytes` are those of puts and gets; bytes of messages are apart.
+/// Amount of data moved so far. `pieces` and `bytes` are those of puts and gets; bytes of messages are apart.
 struct TransportCounters {
   std::uint64_t puts = 0, gets = 0, pieces = 0, bytes = 0;
   std::uint64_t messages_sent = 0, message_bytes_sent = 0;
@@ -60,7 +60,7 @@ struct TransportCounters {
 class TransportEvents {
  public:
   virtual ~TransportEvents() = default;
-  /// Somebody has connected to the address.
+  /// A peer has connected to the address.
   virtual void connected(Peer peer) = 0;
   /// A message has arrived; its bytes are good until the call returns. They come from outside: to be checked.
   virtual void received(Peer peer, std::span<const std::byte> message) = 0;
@@ -88,7 +88,8 @@ class Transport {
  public:
   /// What fits into one message, in bytes.
   static constexpr std::size_t most_message_bytes = 65536;
-  /// How an operation stands when the call that started it returns. Only what is `pending` completes later.
+  /// How an operation stands when the call that started it returns. Only operations in the state `pending` complete
+  /// later.
   enum class Posted { done, pending };
 
   virtual ~Transport() = default;
@@ -105,7 +106,7 @@ class Transport {
   /// Connects to the address of a listening transport. IoError, which names the address, if that fails or is not done
   /// by the deadline.
   virtual Peer connect(const std::string& address, const Deadline& deadline) = 0;
-  /// Ends a connection; what is pending is forgotten, and `closed` is not called. Nothing happens if it is gone.
+  /// Ends a connection; pending operations are forgotten, and `closed` is not called. Nothing happens if it is gone.
   virtual void close(Peer peer) = 0;
   /// The peer has proven its identity: its connection is not closed to make room for another one.
   virtual void authenticated(Peer) {}
@@ -116,7 +117,7 @@ class Transport {
   /// (server/window.hpp).
   RemoteMemory expose(Peer peer, std::span<std::byte> memory, const Region* region);
 
-  /// Sends a copy of `message`. Never waits: what the network does not take at once is kept.
+  /// Sends a copy of `message`. Never waits: bytes that the network does not take at once are kept.
   void send(Peer peer, std::span<const std::byte> message);
   /// Moves the pieces to `place`: one operation of the network. `token` comes back with `completed`.
   ///
@@ -125,7 +126,7 @@ class Transport {
   /// or it turns out later and the connection is `closed`; either way it may be lost. If the connection is gone already
   /// nothing happens: `closed` reports it.
   Posted put(Peer peer, const LocalMemory& from, const RemotePlace& place, std::uint64_t token);
-  /// Moves what is at `place` into the pieces. As `put`.
+  /// Moves the bytes at `place` into the pieces. As `put`.
   Posted get(Peer peer, const LocalMemory& into, const RemotePlace& place, std::uint64_t token);
 
   /// Lets the network go on and passes events on, once something has or `patience` is over.
@@ -168,7 +169,7 @@ struct TransportOptions {
 /// The transport of a name (`transport_names`), after which a provider may stand: "ofi:net". InputError for others, and
 /// for an address that cannot be listened on.
 std::unique_ptr<Transport> make_transport(std::string_view name, const TransportOptions& options);
-/// What is built in: `cma`, `tcp`, and `ofi` if there was libfabric.
+/// The transports of this build: `cma`, `tcp`, and `ofi` if libfabric was found.
 std::span<const std::string_view> transport_names();
 
 }  // namespace strider::listio

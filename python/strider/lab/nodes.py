@@ -143,8 +143,8 @@ def _make_host(site: Site, host: Host) -> None:
 def _run_in_new_namespaces(site: Site, pins: dict[str, Path], words: list[str]) -> None:
     """Runs a command in new namespaces, which stay as long as their pins.
 
-    Linux pins a namespace of mounts only in an older one. Since 6.18 each processor numbers the namespaces that
-    it makes, so one that another processor has made may look older than the container around it.
+    Linux pins a namespace of mounts only in an older one. Since 6.18 each processor numbers namespaces by
+    itself, so one that another processor has made may look older than the container around it.
     """
     options = [*(f"{_OPTIONS[kind]}={pin}" for kind, pin in pins.items()), "--propagation", "slave"]
     processors = sorted(os.sched_getaffinity(0))

@@ -179,7 +179,7 @@ def test_taking_it_down_ends_all_processes_on_the_nodes(tmp_path: Path) -> None:
 
 
 def test_nodes_start_in_a_container_that_another_processor_has_made() -> None:
-    """Linux 6.18 numbers namespaces for each processor, and refuses to pin one in a namespace that looks younger."""
+    """Linux 6.18 numbers namespaces for each processor, and pins none in a namespace that looks younger."""
     system_or_skip("nodes")
     processors = sorted(os.sched_getaffinity(0))
     made_by_the_last = [
