@@ -174,7 +174,7 @@ lab_needs='
   mfsmaster:moosefs-master mfschunkserver:moosefs-chunkserver mfsmount:moosefs-client mfscli:moosefs-cli
   ceph-mon:ceph-mon ceph-mgr:ceph-mgr ceph-osd:ceph-osd ceph-mds:ceph-mds ceph:ceph-common ceph-fuse:ceph-fuse
   monmaptool:ceph-base
-  tc:iproute2 /usr/sbin/sshd:openssh-server ssh:openssh-client nsenter:util-linux
+  tc:iproute2 /usr/sbin/sshd:openssh-server ssh:openssh-client nsenter:util-linux taskset:util-linux
   slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client /usr/lib/*/slurm-wlm/mpi_pmi2.so:slurm-wlm-basic-plugins munged:munge'
 
 may_install() { # and how
