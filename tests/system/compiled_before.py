@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -19,19 +20,30 @@ WITH_FILE = ("-o", "-MF", "-MT", "-c")
 """Options whose next word is a file."""
 WITHOUT_EFFECT = ("-MD", "-Werror", "-O")
 """Beginnings of options that do not change the behaviour of a program."""
+INCLUDED = re.compile(r'#include "(/[^"]+)"')
+"""A generated source includes others by their whole paths."""
 JSON_SOURCE, JSON_FOLDER = ".json.cpp", "nlohmann_json/include"
 """The only sources that read the headers of JSON, and where a wheel has these."""
 
 
-def key_of(words: list[str]) -> str:
-    """The source and all that decides how it is compiled, as text; empty if nothing is compiled."""
+def text_of(source: Path, build: Path) -> str:
+    """The path of a source of the tree; the text of a generated one, and of those that it includes."""
+    if not source.is_relative_to(build):
+        return str(source)
+    text = source.read_text(encoding="utf-8")
+    return INCLUDED.sub(lambda found: text_of(Path(found[1]), build), text)
+
+
+def key_of(words: list[str], build: Path) -> str:
+    """The source and all that decides how it is compiled, as text; empty if nothing is compiled.
+
+    Args:
+        words: The command.
+        build: The build folder, whose path does not matter.
+    """
     if "-c" not in words:
         return ""
-    source = words[words.index("-c") + 1]
-    if (
-        Path(source).parent.name == "Unity"
-    ):  # includes the files that are compiled together; its own path does not matter
-        source = Path(source).read_text(encoding="utf-8")
+    source = text_of(Path(words[words.index("-c") + 1]), build)
     begin = next(number for number, word in enumerate(words) if word.startswith("-"))
     compiler = shutil.which(words[begin - 1]) or words[begin - 1]  # before it may be a launcher
     kept = [source, os.path.realpath(compiler)]  # c++ and g++ are one
@@ -57,14 +69,14 @@ def write_objects(build: Path, out: Path) -> None:
     objects = {}
     for each in json.loads(commands.read_text(encoding="utf-8")) if is_current else []:
         words = shlex.split(each["command"])
-        objects[key_of(words)] = str(build / words[words.index("-o") + 1])
+        objects[key_of(words, build)] = str(build / words[words.index("-o") + 1])
     out.write_text(json.dumps(objects), encoding="utf-8")
 
 
 def main() -> None:
     """Takes the object, or compiles."""
     objects, *words = sys.argv[1:]
-    found = json.loads(Path(objects).read_text(encoding="utf-8")).get(key_of(words))
+    found = json.loads(Path(objects).read_text(encoding="utf-8")).get(key_of(words, Path.cwd()))
     if found is None:
         os.execvp(words[0], words)
     made = Path(words[words.index("-o") + 1])
