@@ -81,7 +81,11 @@ PARTS = (
     of_units("patterns", "{build}/tests/engine/strider-tests", "*Pattern*", STRIDER_TEST_DRAWS="8000"),
     Part("single-files", [PYTEST[0], "tools/compile_commands.py", "{build}"]),
     Part("mutants", [PYTEST[0], "tools/mutants.py"], is_short=False),
-    Part("mutants-sample", [PYTEST[0], "tools/mutants.py", "--units", "--sample", "60", "--seed", "{seed}"]),
+    Part(
+        "mutants-sample",
+        [PYTEST[0], "tools/mutants.py", "--units", "--sample", "60", "--seed", "{seed}"],
+        is_short=False,
+    ),
     Part(
         "suites",
         [PYTEST[0], "tests/fuzz_suites/fuzz.py", "--count", "400", "--runs", "20", "--seed", "{seed}"],
