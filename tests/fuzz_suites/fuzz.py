@@ -23,7 +23,7 @@ from generator import Generator, Made, allowed_places
 from judges import Tally, on_command_line, on_page
 from strider import engine as engines
 from strider.datasets.binding import names_of
-from strider.datasets.folder import PREFIX
+from strider.datasets.folder import path_of
 from strider.engine import Engine
 from strider.suite import CheckedPlan
 from strider.web.site import ENGINE_DEADLINE_S, Site
@@ -222,9 +222,9 @@ def _run(made: Made, plan: CheckedPlan, world: World, tally: Tally) -> None:
 
 def judge_target(made: Made, plan: CheckedPlan, world: World, tally: Tally) -> None:
     """Judges and removes leftovers in the target of a run; data sets of its suite are kept by design."""
-    data_sets = {f"{PREFIX}{name}" for name in names_of(plan.suite.plan.cases)}
+    data_sets = [path_of(world.target, name) for name in names_of(plan.suite.plan.cases)]
     for left in world.target.glob("strider-*"):
-        if left.name not in data_sets:
+        if left not in data_sets:
             tally.find(f"a run left {left.name}", made)
         shutil.rmtree(left, ignore_errors=True)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from strider.errors import StriderError
+from strider.lab.mounts import unmount_below
 from strider.lab.record import Endpoint
 from strider.lab.site import Site
 from strider.lab.system import System
@@ -154,8 +155,7 @@ def _run_in_new_namespaces(site: Site, pins: dict[str, Path], words: list[str]) 
         except StriderError as error:
             if processor == processors[-1] or "Invalid argument" not in str(error):
                 raise
-            for pin in pins.values():
-                site.succeeds(["umount", str(pin)])
+            unmount_below(pins["mnt"].parent)
         else:
             return
 
